@@ -1,22 +1,22 @@
 """The cache of machine code: its location, its keys, and its locks.
 
-Machine code is reused only if no statement that could be compiled into it has changed. numba itself
-keys a function by its own file. When a callee or a table in another file changes, it silently runs
-stale code. Here the functions of a module have a directory named after
+Machine code is reused only if no statement that could be compiled into it has changed. The cache
+key of numba covers only the function's file, so numba silently runs stale code after a callee or a
+table in another file has changed. Here, each module has a cache directory whose name contains a
+hash of
 
-- the statements of the module and of all that it imports (see `sources`),
-- the versions of Python, numpy and numba; numba adds the processor to its own key.
+- the statements of the module and of everything it imports (see `sources`), and
+- the versions of Python, numpy and numba; numba's own key covers the processor.
 
-A search imports neither the games nor the evaluations that are compiled into it. It reaches them
-through the types of its arguments, which are part of numba's key. The type of a record carries the
-same hash of the module that declared it (`records.record_type`), and that module must import every
-function that is dispatched on it (`dispatch.set_implementation`).
+A search does not import the games and evaluations that are compiled into it, but calls them through
+the types of its arguments, which are part of numba's key. A record type therefore contains the hash
+of the module that declared it (`records.record_type`), and that module must import every function
+dispatched on the type (`dispatch.set_implementation`).
 
-``KIBITZ_CACHE`` moves the cache. Each function is compiled under its own file lock, because two
-processes that write one cache entry at the same time can mix their machine code; different
-functions are compiled at the same time. Loading from the cache takes no lock, and any number of
-processes may do it at once: an entry is renamed into its place and never changes. Directories that
-no process has used for a while are removed.
+``KIBITZ_CACHE`` sets the location of the cache. Each function is compiled under its own file lock,
+because two processes that write the same cache entry concurrently can corrupt it; different
+functions can be compiled in parallel. Loading needs no lock: entries are renamed into place and
+never modified. Directories that have not been used for a while are removed.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ import numpy as np
 from kibitz_games.compiled import sources
 
 KEEP_DAYS = 14
-"""A cache directory that no process used for so long is removed."""
+"""The age in days at which unused cache directories are removed."""
 KEEP_NEWEST = 8
-"""At most so many cache directories of a module survive, however recently they were used."""
+"""The maximum number of cache directories per module, however recently they were used."""
 
 
 def cache_directory() -> Path:
-    """Return the directory that holds every cache of machine code."""
+    """Return the parent directory of all cached machine code."""
     if override := os.environ.get("KIBITZ_CACHE"):
         return Path(override)
     import platformdirs
@@ -57,7 +57,7 @@ def cache_directory() -> Path:
 
 @functools.cache
 def fingerprint(path: Path) -> str:
-    """Return the hash of all statements and libraries that machine code of a module depends on."""
+    """Return the hash of all statements and versions that a module's machine code depends on."""
     import numba
 
     base = writable_directory()
@@ -67,7 +67,7 @@ def fingerprint(path: Path) -> str:
 
 
 def depends_on(path: Path, other: Path) -> bool:
-    """Return whether the fingerprint of a module covers another one."""
+    """Return whether the fingerprint of the module `path` covers the module `other`."""
     return other in sources.closure(path, writable_directory())
 
 
@@ -86,12 +86,12 @@ def module_directory(path: Path) -> Path:
 
 
 def compile_locked(dispatcher: Any) -> Callable[[Any], Any]:
-    """Return numba's "load or compile" of a function, under its lock unless it will only load.
+    """Wrap numba's "load or compile" of a function so that it compiles under the function's lock.
 
-    A process that waited for the lock finds in the cache what another one compiled meanwhile.
-    The lock is taken after numba's own: then one thread of a process takes file locks, along the
-    call graph from caller to callee, and as the graph has no circle no two processes can wait
-    for each other.
+    A process that waited for the lock finds the code that another process compiled in the cache.
+    numba's compiler lock is acquired first, so that only one thread of a process acquires file
+    locks. It does so in call order, from caller to callee, and the call graph has no cycles, so
+    processes cannot deadlock.
     """
     from numba.core.compiler_lock import global_compiler_lock
 
@@ -110,7 +110,7 @@ def compile_locked(dispatcher: Any) -> Callable[[Any], Any]:
 
 
 class _CompileTime(threading.local):
-    """How long the thread has compiled and loaded, and whether it does so now."""
+    """The time that a thread has spent compiling and loading, and whether it is doing so now."""
 
     seconds: float = 0.0
     running: bool = False
@@ -120,16 +120,16 @@ _COMPILE_TIME = _CompileTime()
 
 
 def compile_seconds() -> float:
-    """Return for how many seconds this thread has compiled or loaded machine code so far.
+    """Return the total seconds that this thread has spent compiling or loading machine code.
 
-    Waiting for another process that compiles the same counts. It is 0 in plain mode.
+    This includes waiting for another process to compile the same function. It is 0 in plain mode.
     """
     return _COMPILE_TIME.seconds
 
 
 @contextmanager
 def _timed() -> Iterator[None]:
-    """Add the time of the block to `compile_seconds`; that of a callee is part of its caller's."""
+    """Add the duration of the block to `compile_seconds`; nested blocks are not counted twice."""
     if _COMPILE_TIME.running:
         yield
         return
@@ -142,7 +142,7 @@ def _timed() -> Iterator[None]:
 
 
 def _is_cached(dispatcher: Any, signature: Any) -> bool:
-    """Return whether the cache has the machine code of a function for these types."""
+    """Return whether the cache contains the machine code of a function for this signature."""
     cache, codegen = dispatcher._cache, dispatcher.targetctx.codegen()
     files = cache._cache_file
     name = files._load_index().get(cache._index_key(signature, codegen))
@@ -151,7 +151,7 @@ def _is_cached(dispatcher: Any, signature: Any) -> bool:
 
 @functools.cache
 def _file_lock(path: Path) -> AbstractContextManager[Any]:
-    """Return the lock between processes that a file stands for; reentrant in a thread."""
+    """Return the interprocess lock for a lock file; it is reentrant within a thread."""
     import filelock
 
     return filelock.FileLock(path)
@@ -159,7 +159,7 @@ def _file_lock(path: Path) -> AbstractContextManager[Any]:
 
 @functools.cache
 def writable_directory() -> Path:
-    """Return the directory that this process compiles into, a private one if necessary."""
+    """Return the directory for compiled code; a temporary one if the cache is not writable."""
     base = cache_directory()
     try:
         base.mkdir(parents=True, exist_ok=True)
@@ -172,7 +172,7 @@ def writable_directory() -> Path:
 
 
 def _prune(base: Path, name: str) -> None:
-    """Remove directories unused for `KEEP_DAYS`, and all but the newest ones of a module."""
+    """Remove entries unused for `KEEP_DAYS`, and all but the newest directories of a module."""
     entries = [path for path in base.iterdir() if path.is_dir() or path.suffix == sources.SUFFIX]
     used = {path: path.stat().st_mtime for path in entries}
     oldest = time.time() - KEEP_DAYS * 86400

@@ -1,7 +1,8 @@
-"""The operations on a single state, as Python calls them: with Python's own values, in 1 us or two.
+"""The operations on a single state for calls from Python; each takes 1 to 2 us. numba needs 5 us to
+determine the type of a record passed from Python, so these functions pass it as an array (see
+`records.as_array`).
 
-A kernel that Python hands a record takes 5 us to find out what it is; these hand it over as an
-array (see `records.as_array`).
+Arguments and results are plain Python values.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from kibitz_games.compiled.kernels import Int, as_array, int64_cast, kernel, ker
 i64 = int64_cast()
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""A state as `as_array` returns it: an array with the state as its only element."""
+"""The result of `as_array`: an array with the state as its only element."""
 
 
 @kernel
@@ -78,7 +79,7 @@ def _write_mask(states: StateArray, most: Int, mask: Any) -> None:
 
 
 def legal(state: np.record) -> list[int]:
-    """Return the legal actions in the order in which they are generated."""
+    """Return the legal actions in the order of generation."""
     moves = np.empty(operations.max_actions(state.dtype), np.int32)
     count = _generate(as_array(state), kernel_array(moves))
     actions: list[int] = moves[:count].tolist()
@@ -91,7 +92,7 @@ def play(state: np.record, action: int) -> None:
 
 
 def play_turn(state: np.record, action: int) -> int:
-    """Apply a legal action, and return the seat to act then."""
+    """Apply a legal action, and return the seat to act next."""
     return int(_play(as_array(state), action))
 
 
@@ -101,7 +102,7 @@ def undo(state: np.record, action: int) -> None:
 
 
 def forfeit(state: np.record, seat: int) -> None:
-    """Take a seat out of a play that goes on."""
+    """Remove a seat from an unfinished match."""
     _forfeit(as_array(state), seat)
 
 
@@ -111,21 +112,21 @@ def compute_key(state: np.record) -> int:
 
 
 def returns(state: np.record) -> tuple[float, ...]:
-    """Return the score of each seat, 0.0 to 1.0; the play must be over."""
+    """Return the score of each seat, 0.0 to 1.0; the match must be over."""
     out = np.zeros(operations.MAX_SEATS)
     _returns(as_array(state), kernel_array(out))
     return tuple(out[: int(state["seats"])].tolist())
 
 
 def observe(state: np.record, seat: int, out: np.ndarray[Any, np.dtype[np.float32]]) -> None:
-    """Write the numbers of ``Game.features`` for `seat` into a contiguous array of float32."""
+    """Write ``Game.features`` for `seat` into a contiguous float32 array."""
     if out.dtype != np.float32 or not out.flags.c_contiguous:
         raise ValueError(f"out: expected a contiguous array of float32, not one of {out.dtype}")
     _observe(as_array(state), seat, kernel_array(out.reshape(-1)))
 
 
 def num_dense(state: np.record) -> int:
-    """Return how many actions there are in plays like this one, numbered densely."""
+    """Return the number of dense actions for matches with this setup."""
     return int(_num_dense(as_array(state)))
 
 
@@ -135,10 +136,10 @@ def dense_index(state: np.record, action: int) -> int:
 
 
 def dense_action(state: np.record, index: int) -> int:
-    """Return the action that has a dense number."""
+    """Return the action for a dense number."""
     return int(_dense_action(as_array(state), index))
 
 
 def write_mask(state: np.record, mask: np.ndarray[Any, np.dtype[np.int8]]) -> None:
-    """Write 1 into `mask` for each legal action, by its dense number."""
+    """Set `mask` to 1 at the dense number of each legal action."""
     _write_mask(as_array(state), operations.max_actions(state.dtype), kernel_array(mask))

@@ -1,7 +1,7 @@
-"""Functions that are dispatched on the type of the record that is their first argument.
+"""Generic functions, dispatched on the record type of their first argument.
 
-In plain mode a call looks up the implementation by the dtype of its argument; in compiled mode
-numba does the same while it compiles, so that a call costs what a direct call costs.
+In plain mode, each call looks up the implementation by the argument's dtype. In compiled mode,
+numba resolves it at compile time, so a call costs as much as a direct call.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ _tables: dict[str, dict[Any, Callable[..., Any]]] = {}
 
 
 Check: TypeAlias = Callable[..., None]
-"""Raises for arguments that machine code would write beyond; calls from Python go through it."""
+"""A check for calls from Python; raises if machine code would write past the end of an argument."""
 
 
 def operation(function: Callable[..., Any], check: Check | None = None) -> Any:
-    """Turn a bare signature into a generic function that needs an implementation for each type."""
+    """Turn a signature into a generic function without a default implementation."""
     return _dispatched(function, None, check)
 
 
 def default_operation(function: Callable[..., Any], check: Check | None = None) -> Any:
-    """Turn a kernel into a generic function that does what its body says where a type has none."""
+    """Turn a kernel into a generic function whose default implementation is the kernel's body."""
     return _dispatched(function, kernels.kernel(function), check)
 
 
 def checked(check: Check, kind: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the decorator `operation` or `default_operation` with a check of the arguments."""
+    """Return the decorator `operation` or `default_operation` with a check of arguments."""
     return functools.partial(kind, check=check)
 
 
 def _dispatched(
     function: Callable[..., Any], default: Callable[..., Any] | None, check: Check | None
 ) -> Any:
-    """Return a generic function with its own table; `default` serves other types."""
+    """Return a generic function with a table of implementations; other types use `default`."""
     name = function.__name__
     table = _tables.setdefault(name, {})
 
@@ -62,7 +62,7 @@ def _dispatched(
 def _overload(
     dispatch: Callable[..., Any], table: dict[Any, Any], default: Any, arity: int
 ) -> None:
-    """Teach numba to resolve calls of `dispatch` by the record type of the first argument."""
+    """Make numba resolve calls of `dispatch` by the record type of the first argument."""
     from numba.extending import overload
 
     def one(a: Any) -> Any:
@@ -90,7 +90,7 @@ def set_implementation(name: str, dtype: np.dtype[Any], function: Callable[..., 
     """Register an implementation of a generic function for records of type `dtype`.
 
     Raises `TypeError` if the module that declared the type does not import the function's module:
-    the type would not change with the function, and stale machine code would run.
+    the type's hash would not cover the function, so stale machine code could run.
     """
     if kernels.compiled():
         import numba
@@ -104,11 +104,11 @@ def set_implementation(name: str, dtype: np.dtype[Any], function: Callable[..., 
 
 
 def implementation(name: str, dtype: np.dtype[Any]) -> Callable[..., Any] | None:
-    """Return the own implementation that a type has, or None."""
+    """Return the implementation registered for a type, or None."""
     return _tables[name].get(dtype)
 
 
 def missing(name: str, dtype: Any) -> TypeError:
-    """Return the error that a type has no implementation of `name`."""
+    """Return the error for a type without an implementation of `name`."""
     label = dtype.names[-1] if getattr(dtype, "names", None) else dtype
     return TypeError(f"no {name!r} for records of type {label}")

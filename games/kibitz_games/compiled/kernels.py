@@ -1,15 +1,15 @@
-"""The compile layer: one source for rules and searches, run by numba or by plain Python.
+"""The compile layer: the same source of rules and searches runs in numba or plain Python.
 
 A *kernel* is a function over numpy records, arrays and numbers, decorated with `@kernel`. In
-``compiled`` mode numba turns it into machine code; in ``plain`` mode the decorator gives the
-function back unchanged. A process has one mode (see `mode`), settled by the first kernel that is
-decorated, that is by the first import of a game's rules, and never changed afterwards.
+``compiled`` mode, numba compiles it to machine code; in ``plain`` mode, the decorator returns the
+function unchanged. The mode (see `mode`) is fixed for the whole process when the first kernel is
+decorated, which is the first import of a game's rules.
 
-Importing this module costs nothing: numba is imported when compiled mode is settled. A program that
-draws or spectates calls ``set_mode("plain")`` first and never pays for numba; one that plays or
-hosts leaves the default. For a server of Chinese Checkers, compiled rules cost 0.4 s of CPU and 107
-MB once, with a warm cache. A ply (decode, play, legal actions, view) takes 16-30 us instead of 230,
-so they pay for themselves after 2,000 plies.
+Importing this module is cheap: numba is imported only once compiled mode is fixed. Programs that
+only draw or spectate call ``set_mode("plain")`` first to avoid the cost of numba; programs that
+play or host keep the default. For a server of Chinese Checkers with a warm cache, compiled rules
+cost 0.4 s of CPU time at startup and 107 MB of memory. A ply (decode, play, legal actions, view)
+takes 16-30 us instead of 230 us, so the CPU time is recovered after 2,000 plies.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from kibitz_games.compiled.records import plain_proxy as plain_proxy
 from kibitz_games.compiled.records import record_type as record_type
 
 Int: TypeAlias = "int | np.integer[Any]"
-"""An integer inside a kernel: numpy's or Python's in plain mode, a machine word when compiled."""
+"""An integer inside a kernel: from numpy or Python in plain mode, a machine word if compiled."""
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-"""The compiler flags of all kernels: other threads run meanwhile, division never raises."""
+"""The compiler flags of all kernels: release the interpreter's lock, do not raise on division."""
 
 
 def int64_cast() -> Callable[[Any], int]:
     """Return the conversion to a machine word: ``i64 = int64_cast()`` at the top of a module.
 
-    That is ``np.int64`` where it matters, in machine code, and ``int`` in plain mode, where
-    numpy's integers would only be slow.
+    This is ``np.int64`` in compiled mode, and ``int`` in plain mode, where numpy integers would
+    only be slower.
     """
     return cast(Callable[[Any], int], np.int64 if compiled() else int)
 
 
 def kernel(function: Function) -> Function:
-    """Make `function` a kernel: machine code in compiled mode, itself in plain mode."""
+    """Turn `function` into a kernel; in plain mode, return it unchanged."""
     if not compiled():
         return function
     import numba

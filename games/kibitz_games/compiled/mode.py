@@ -1,8 +1,8 @@
-"""Whether the kernels of this process are machine code or plain Python; settled once.
+"""Whether this process runs kernels as machine code or as plain Python; fixed once.
 
 1. plain if ``KIBITZ_PLAIN=1``, ``NUMBA_DISABLE_JIT=1``, or numba is missing;
-2. else the mode passed to `set_mode` before the first kernel was decorated;
-3. else compiled.
+2. otherwise the mode passed to `set_mode` before the first kernel was decorated;
+3. otherwise compiled.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _fixed_mode: Mode | None = None
 
 
 def set_mode(requested: Mode) -> Mode:
-    """Ask for a mode; return the one in force.
+    """Request a mode, and return the effective one.
 
-    Call it before a game is imported. The answer differs from `requested` where the environment
-    forbids compiling, or where an earlier import has settled the mode.
+    Call it before importing a game. The result differs from `requested` if the environment forbids
+    compiling, or if an earlier import has fixed the mode.
     """
     global _requested_mode
     _requested_mode = requested
@@ -30,7 +30,7 @@ def set_mode(requested: Mode) -> Mode:
 
 
 def get_mode() -> Mode:
-    """Return the mode of this process, and settle it."""
+    """Return the mode of this process, and fix it."""
     global _fixed_mode
     if _fixed_mode is None:
         _fixed_mode = _permitted_mode()
@@ -38,7 +38,7 @@ def get_mode() -> Mode:
 
 
 def compiled() -> bool:
-    """Return whether kernels of this process are machine code; this settles the mode."""
+    """Return whether this process compiles its kernels; this fixes the mode."""
     return (_fixed_mode or get_mode()) == "compiled"
 
 

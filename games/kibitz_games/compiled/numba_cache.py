@@ -1,8 +1,9 @@
-"""numba's cache of one function, placed and keyed by `cache` instead of by the function's file.
+"""numba's cache of one function, with the location and key given by `cache`.
 
-numba names a cache entry after the line of the function and discards it when the file's bytes or
-time change. The directory name already covers all relevant source code, so here an entry is named
-after the function's content, which distinguishes two functions of one name in one module.
+By default, numba names a cache entry after the function's line number and discards it when the
+file's contents or modification time change. The directory name already covers all relevant source
+code, so here an entry is named after the function's bytecode. This distinguishes two functions with
+the same name in a module.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kibitz_games.compiled.cache import module_directory
 
 class _Locator(caching._CacheLocator):
     def __init__(self, function: Callable[..., Any], file: str) -> None:
-        self._py_file = file  # numba's warnings name it
+        self._py_file = file  # named in numba's warnings
         self._directory = module_directory(Path(file).resolve())
         content = repr(_content(function.__code__, function.__doc__))
         self._disambiguator = hashlib.sha256(content.encode()).hexdigest()[:8]
@@ -33,14 +34,14 @@ class _Locator(caching._CacheLocator):
         return str(self._directory)
 
     def get_source_stamp(self) -> None:
-        """Return the same for every file: a changed source has another directory."""
+        """Return None, because changed sources have a different directory."""
 
     def get_disambiguator(self) -> str:
         return self._disambiguator
 
 
 def _content(code: CodeType, docstring: str | None = None) -> tuple[Any, ...]:
-    """Return what a function does, without its place in the file."""
+    """Return the bytecode, names and constants of a function, without line numbers."""
     constants = [
         _content(value) if isinstance(value, CodeType) else value
         for value in code.co_consts

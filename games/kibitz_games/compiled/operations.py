@@ -1,8 +1,8 @@
 """Operations on game states, dispatched on the type of their first argument.
 
-A search is written once, for all games, against the functions of this module. In plain mode an
-operation looks up the implementation by the dtype of its first argument; in compiled mode numba
-does the same while it compiles, so that a call costs what a direct call costs.
+A search is written once, for all games, with the functions of this module. In plain mode, an
+operation looks up the implementation by the dtype of its first argument. In compiled mode, numba
+resolves it at compile time, so a call costs as much as a direct call.
 
 How to write a search
 ---------------------
@@ -28,80 +28,79 @@ How to write a search
     ws = op.workspace(state, depth=8)
     perft(state, ws, np.int64(4))
 
-- `st` is the state record that `Game.start` returns; `ws` a record from `workspace`. Both are
-  changed in place. Copy a state with ``state.copy()`` before you search: undo restores it, but
-  a search that was stopped half-way may leave it as it is.
-- Every state has these fields: ``key`` (uint64, hash of the position and of the side to move),
-  ``side`` (seat to act, -1 when the play is over), ``seats`` (how many), ``ply``.
-- Call a self-recursive kernel with values of the types that it calls itself with: wrap integers
-  in ``np.int64(...)`` both at the entry and inside. Never make two kernels call each other in
-  a circle: the cached machine code of such a pair crashes the next process.
-- numpy and numba disagree on mixed integer widths: wrap what you load from a record or an
-  array in ``np.int64(...)`` before you compute with it (keys stay ``np.uint64``).
-- Global arrays are frozen when the kernel is compiled. Weights belong in an *evaluation record*
-  (`kernels.record`), whose type selects the implementation of `evaluate`.
-- Machine code does not check array bounds. Lists of moves have room for `max_actions`, vectors over
-  seats for all seats: Python that calls an operation with a smaller one gets a `ValueError`; a
-  kernel writes past the end.
-- Look at ``ws.stop`` every few hundred nodes and return when it is not zero: another thread
-  sets it when the time is up. Kernels release the interpreter's lock while they run.
+- `st` is the state record that `Game.start` returns; `ws` is a record from `workspace`. Kernels
+  change both in place. Copy a state with ``state.copy()`` before searching it: a search that is
+  stopped early may return without undoing its moves.
+- Every state has these fields: ``key`` (uint64, hash of the position and the seat to act), ``side``
+  (seat to act, -1 when the match is over), ``seats`` (the number of seats) and ``ply``.
+- Call a recursive kernel with the same types as in its recursive calls: wrap integers in
+  ``np.int64(...)`` both at the entry and inside. Never write mutually recursive kernels: their
+  cached machine code crashes the next process.
+- numpy and numba disagree on mixed integer widths: wrap values that you load from a record or an
+  array in ``np.int64(...)`` before you compute with them (keys stay ``np.uint64``).
+- Global arrays are constants that are frozen when the kernel is compiled. Put weights into an
+  *evaluation record* (`records.record_type`), whose type selects the implementation of `evaluate`.
+- Machine code does not check array bounds. Lists of moves must have room for `max_actions`, vectors
+  over seats for all seats. Operations called from Python raise `ValueError` for smaller arrays;
+  operations called from kernels write past the end.
+- Check ``ws.stop`` every few hundred nodes, and return if it is not zero: another thread sets it on
+  timeout. Kernels release the interpreter's lock while they run.
 
 The operations
 --------------
 ============================  ==================================================================
-`generate(st, moves)`         write the legal actions into `moves` (int32), return how many;
-                              a forced pass is an action, and a play that is over has none
+`generate(st, moves)`         write the legal actions into `moves` (int32), return their number; a
+                              forced pass is an action, and there are no actions when the match is
+                              over
 `play(st, m)`                 apply a legal action
 `undo(st, m)`                 take back `m`, the last action played
-`apply(st, m)`                what `m` changes in the position, who acts next and whether the play
-                              is over, of a state that `snapshot.state_type` declared; `play`
-                              does the rest
-`compute_key(st)`             the key from scratch; equal to ``st.key``
-`terminal(st)`                whether the play is over (``st.side < 0``)
-`to_act(st)`                  the seat to act, -1 when over
-`returns(st, out)`            when over: write each seat's score, 0.0 (worst) to 1.0, into `out`
+`apply(st, m)`                update the position, the seat to act and the end of the match for `m`,
+                              in a state declared by `snapshot.state_type`; `play` does the rest
+`compute_key(st)`             the key computed from scratch, equal to ``st.key``.
+`terminal(st)`                whether the match is over (``st.side < 0``)
+`to_act(st)`                  the seat to act, -1 when the match is over
+`returns(st, out)`            write each seat's score at the end, 0.0 (worst) to 1.0, into `out`
                               (float64, at least `seats` long)
-`forfeit(st, seat)`           take a seat out of a play that goes on
-`in_contention(st, seat)`     whether the place of `seat` is still open: it has neither finished nor
-                              dropped out
-`move_score(st, m)`           a quick guess how good `m` is for the seat to act; larger is better,
-                              any integer; for sorting moves and for biasing playouts
-`policy_weight(st, m)`        how likely the game's own random player takes `m` (float64), relative
-                              to its other actions
-`tactical_moves(st, moves)`   write into `moves` the actions among which the best one is sure to be
-                              where something is about to happen, return how many; 0 where the
-                              position may be judged as it stands
-`generate_stage(st, k, moves)`  write the k-th part of the legal actions and return how many; -1
-                              where there is none
-`set_side_to_move(st, seat)`  make `seat` the one to act and return (int64) the seat that was; for
-                              searches in which the others stand still. Not on a play that is
-                              over; call it again with the answer before `undo`
-`evaluate(ev, st, seat)`      the worth (float64) of the position to `seat` by the evaluation record
-                              `ev`; larger is better. It judges the seat's own prospects:
-                              a search subtracts the opponents' where it wants a difference
-`eval_delta(ev, st, m)`       what `m` adds (float64) to the worth of the position to the seat to
-                              act less its worth to the other one, in a play of two; nan where only
-                              playing it tells, as when it may end the play. Much quicker than to
-                              play, evaluate and undo
+`forfeit(st, seat)`           remove a seat from an unfinished match
+`in_contention(st, seat)`     whether `seat` has neither finished nor dropped out
+`move_score(st, m)`           a quick estimate of how good `m` is for the seat to act (any integer,
+                              larger is better); for sorting moves and biasing playouts
+`policy_weight(st, m)`        the probability (float64) with which the game's random player plays
+                              `m`, relative to its other actions
+`tactical_moves(st, moves)`   write a set of actions that contains the best one in a critical
+                              position, return their number; 0 if the position is quiet
+`generate_stage(st, k, moves)`  write the k-th stage of the legal actions and return their number;
+                              -1 after the last stage
+`set_side_to_move(st, seat)`  make `seat` the seat to act and return (int64) the previous one, for
+                              searches in which the other seats do not move. Must not be called
+                              after the end; call it again with the returned seat before `undo`
+`evaluate(ev, st, seat)`      the value (float64) of the position for `seat`, computed with the
+                              evaluation record `ev`; larger is better. It covers the seat's own
+                              prospects: searches subtract the opponents' values if they need a
+                              difference
+`eval_delta(ev, st, m)`       the change (float64) that `m` causes in the value for the seat to act
+                              minus the value for the opponent, with two seats; nan if only playing
+                              it tells, for example if it may end the match. Much faster than play,
+                              evaluate and undo
 `move_prior(ev, st, m)`       how promising `m` is for the seat to act (float64); larger is better.
-                              For biasing playouts, the order in which a tree grows, and the replies
-                              that searches for many seats look at; `move_score` where an evaluation
-                              does not know better
-`observe(st, seat, out)`      write the numbers of ``Game.features`` for `seat` into `out` (float32,
-                              flat), from what that seat may know and nothing else
-`points(st, out)`             write what each seat has by the game's own count into `out` (float64),
-                              in a game that counts
-`num_dense(st)`               how many actions there are in plays like this one, numbered densely
+                              For biasing playouts, for the expansion order of trees, and for
+                              choosing the replies in multiplayer searches; defaults to `move_score`
+`observe(st, seat, out)`      write ``Game.features`` for `seat` into `out` (float32, flat), using
+                              only information that the seat may see
+`points(st, out)`             write each seat's points into `out` (float64), in games that count
+                              points
+`num_dense(st)`               the number of dense actions for matches with this setup
 `dense_index(st, m)`          the dense number of action `m`, from 0 to ``num_dense(st) - 1``
-`dense_action(st, index)`     the action that has a dense number
+`dense_action(st, index)`     the action for a dense number
 ============================  ==================================================================
 
-A game needs `generate`, and either `apply` or all of `play`, `undo` and `compute_key`. Everything
-else has a default, except `set_side_to_move`, without which some searches do not play a game: check
+A game must implement `generate`, and either `apply` or all of `play`, `undo` and `compute_key`. The
+other operations are optional. Some searches require `set_side_to_move`, which has no default: check
 with ``offers(state.dtype, "set_side_to_move")``. The defaults of `play`, `undo`, `compute_key`,
-`returns` and `forfeit` are for states that `snapshot.state_type` declared; that of `points` counts
-nothing, and that of `observe` raises: ask `offers`, or use `core.learning.observe`, which then goes
-through the view. Actions that are no denser than they are numbered need no `dense_index`.
+`returns` and `forfeit` require states declared by `snapshot.state_type`. The default of `points`
+writes zeros, and that of `observe` raises an error: check `offers`, or use
+`core.learning.observe`, which falls back to the view. Games whose actions are already dense need no
+`dense_index`.
 """
 
 from __future__ import annotations
@@ -117,27 +116,27 @@ from kibitz_games.compiled.dispatch import checked, default_operation, operation
 from kibitz_games.compiled.kernels import Int
 
 Record: TypeAlias = Any
-"""A numpy record; its fields depend on its dtype, so its type says nothing to a type checker."""
+"""A numpy record. Its fields depend on its dtype, so type checkers cannot check them."""
 Moves: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
 Values: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 Planes: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
 
 MAX_SEATS = 6
-"""Arrays over seats in records and workspaces are so long."""
+"""The length of arrays over seats in records and workspaces."""
 
 i64 = kernels.int64_cast()
 _max_actions: dict[Any, int] = {}
 
 
 def _check_moves(st: Record, *others: Any) -> None:
-    """Raise `ValueError` where `moves`, the last argument, may not have room for all actions."""
+    """Raise `ValueError` if `moves`, the last argument, may be too small for all actions."""
     room, needed = len(others[-1]), _max_actions.get(st.dtype, 0)
     if room < needed:
         raise ValueError(f"moves: expected room for {needed} actions, not for {room}")
 
 
 def _check_out(st: Record, out: Values) -> None:
-    """Raise `ValueError` where `out` has no room for all seats."""
+    """Raise `ValueError` if `out` is too small for all seats."""
     if len(out) < st.seats:
         raise ValueError(f"out: expected room for {int(st.seats)} seats, not for {len(out)}")
 
@@ -148,12 +147,12 @@ _writes_seats = checked(_check_out, default_operation)
 
 @_writes_moves(operation)
 def generate(st: Record, moves: Moves) -> Any:
-    """Write the legal actions into `moves` and return how many there are."""
+    """Write the legal actions into `moves` and return their number."""
 
 
 @operation
 def apply(st: Record, m: Int) -> None:
-    """Change the position, the seat to act and the end as a legal action does."""
+    """Update the position, the seat to act and the end of the match for a legal action."""
 
 
 @default_operation
@@ -179,19 +178,19 @@ def undo(st: Record, m: Int) -> None:
 
 @default_operation
 def terminal(st: Record) -> bool:
-    """Return whether the play is over."""
+    """Return whether the match is over."""
     return bool(st.side < 0)
 
 
 @default_operation
 def to_act(st: Record) -> Int:
-    """Return the seat to act, or -1 when the play is over."""
+    """Return the seat to act, or -1 when the match is over."""
     return i64(st.side)
 
 
 @_writes_seats
 def returns(st: Record, out: Values) -> None:
-    """Write the score of each seat, 0.0 to 1.0, into `out`; the play must be over."""
+    """Write the score of each seat, 0.0 to 1.0, into `out`; the match must be over."""
     for seat in range(st.seats):
         out[seat] = 0.5
         if st.winner >= 0:
@@ -200,7 +199,7 @@ def returns(st: Record, out: Values) -> None:
 
 @default_operation
 def forfeit(st: Record, seat: Int) -> None:
-    """Take a seat out of a play of two that goes on: the other one has won."""
+    """Remove a seat from an unfinished match for two; the other seat wins."""
     st.forfeited = seat
     snapshot.end_play(st, i64(-1), i64(1 - seat))
     st.key = compute_key(st)
@@ -208,72 +207,72 @@ def forfeit(st: Record, seat: Int) -> None:
 
 @default_operation
 def in_contention(st: Record, seat: Int) -> bool:
-    """Return whether the place of a seat is still open; by default it is."""
+    """Return whether a seat has neither finished nor dropped out; by default True."""
     return True
 
 
 @default_operation
 def move_score(st: Record, m: Int) -> Int:
-    """Return a quick guess how good `m` is for the seat to act; larger is better."""
+    """Return a quick estimate of how good `m` is for the seat to act; larger is better."""
     return i64(0)
 
 
 @operation
 def set_side_to_move(st: Record, seat: Int) -> Any:
-    """Make `seat` the one to act; return the seat that was."""
+    """Make `seat` the seat to act; return the previous one."""
 
 
 @default_operation
 def policy_weight(st: Record, m: Int) -> float:
-    """Return how likely the game's own random player takes `m`, relative to its others."""
+    """Return the relative probability with which the game's random player plays `m`."""
     return 1.0
 
 
 @operation
 def evaluate(ev: Record, st: Record, seat: Int) -> Any:
-    """Return the worth of the position to `seat` by the evaluation record `ev`."""
+    """Return the value of the position for `seat`, computed with the evaluation record `ev`."""
 
 
 @default_operation
 def eval_delta(ev: Record, st: Record, m: Int) -> Any:
-    """Return what `m` adds to the mover's worth less the other's; nan if unknown."""
+    """Return the change of the mover's value minus the opponent's by `m`; nan if unknown."""
     return np.nan
 
 
 @default_operation
 def move_prior(ev: Record, st: Record, m: Int) -> float:
-    """Return how promising `m` is for the seat to act, by the evaluation record `ev`."""
+    """Return how promising `m` is for the seat to act, according to the evaluation record `ev`."""
     return float(move_score(st, m))
 
 
 @_writes_moves(default_operation)
 def tactical_moves(st: Record, moves: Moves) -> Any:
-    """Write the tactical actions of a critical position, and return how many."""
+    """Write the tactical actions of a critical position, and return their number."""
     return np.int64(0)
 
 
 @_writes_moves(default_operation)
 def generate_stage(st: Record, k: Int, moves: Moves) -> Any:
-    """Write the k-th part of the legal actions and return how many; -1 where there is none."""
+    """Write the k-th stage of the legal actions and return their number; -1 after the last one."""
     return np.int64(generate(st, moves)) if k == 0 else np.int64(-1)
 
 
 @default_operation
 def observe(st: Record, seat: Int, out: Planes) -> None:
-    """Write the numbers of ``Game.features`` for `seat` into `out`; raise if not implemented."""
+    """Write ``Game.features`` for `seat` into `out`; raise `TypeError` if not implemented."""
     raise TypeError("no 'observe' for records of this type: use core.learning.observe")
 
 
 @_writes_seats
 def points(st: Record, out: Values) -> None:
-    """Write each seat's points into `out`, as the game counts them."""
+    """Write each seat's points into `out`."""
     for seat in range(st.seats):
         out[seat] = 0.0
 
 
 @operation
 def num_dense(st: Record) -> Any:
-    """Return how many actions there are in plays like this one."""
+    """Return the number of dense actions for matches with this setup."""
 
 
 @default_operation
@@ -284,7 +283,7 @@ def dense_index(st: Record, m: Int) -> Any:
 
 @default_operation
 def dense_action(st: Record, index: Int) -> Any:
-    """Return the action that has a dense number."""
+    """Return the action for a dense number."""
     return i64(index)
 
 
@@ -295,11 +294,11 @@ NAMES = dispatch.names()
 def implement(
     dtype: np.dtype[Any], *, max_actions: int | None = None, **implementations: Callable[..., Any]
 ) -> None:
-    """Give the records of type `dtype` their implementations, by operation name.
+    """Register implementations of operations for records of type `dtype`.
 
-    A game's state type needs `max_actions`, an upper bound on the number of actions in one
-    position, and what the head of this module says; an evaluation record needs only ``evaluate``.
-    Raises `TypeError` for what is missing or unknown.
+    A game's state type requires `max_actions`, an upper bound on the number of actions in one
+    position, and the operations listed in the module docstring; an evaluation record requires only
+    ``evaluate``. Raises `TypeError` for missing or unknown operations.
     """
     if unknown := implementations.keys() - set(NAMES):
         raise TypeError(f"unknown operations: {', '.join(sorted(unknown))}")
@@ -314,12 +313,12 @@ def implement(
 
 
 def offers(dtype: np.dtype[Any], name: str) -> bool:
-    """Return whether records of type `dtype` have an own implementation of operation `name`."""
+    """Return whether operation `name` has been implemented for records of type `dtype`."""
     return dispatch.implementation(name, dtype) is not None
 
 
 def max_actions(dtype: np.dtype[Any]) -> int:
-    """Return an upper bound on the number of actions in one position of a game."""
+    """Return the upper bound on the number of actions in one position of a game."""
     try:
         return _max_actions[dtype]
     except KeyError:
@@ -331,10 +330,10 @@ def workspace_type(
 ) -> np.dtype[Any]:
     """Return the record type of a workspace for searches of `state` down to `depth` plies.
 
-    Its fields are these, and `extra`:
+    Its fields are `extra` and the following:
 
-    - ``stop`` (int64): set it to end the search
-    - ``nodes`` (int64), and ``most`` (int64): the nodes after which to end it, 0 for no limit
+    - ``stop`` (int64): set it to stop the search
+    - ``nodes`` (int64): the nodes so far; ``most`` (int64): the limit on nodes, or 0 for no limit
     - ``moves`` (int32, [depth + 1, widest]) and ``scores`` (int64, same shape): for generation and
       ordering
     - ``values`` (float64, [depth + 1, 6]): for vectors over seats
@@ -361,5 +360,5 @@ def workspace_type(
 def workspace(
     state: np.record, *, depth: int, extra: Sequence[tuple[Any, ...]] = (), source: str = __file__
 ) -> Record:
-    """Return a new workspace, every byte zero; see `workspace_type` for its fields."""
+    """Return a new workspace, filled with zeros; see `workspace_type` for its fields."""
     return kernels.new(workspace_type(state, depth=depth, extra=extra, source=source))

@@ -1,7 +1,7 @@
-"""Records: the memory that kernels work on, and the quick ways to it from Python.
+"""Records: the memory that kernels work on, and fast access to it from Python.
 
-A state is one numpy record. `record_type` declares its fields, `new` makes one, `as_array` hands it
-to a kernel, and a `RecordReader` reads many of its fields in one call.
+A state is one numpy record. `record_type` declares its fields, `new` creates one, `as_array`
+prepares it for a kernel, and a `RecordReader` reads many of its fields in one call.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from kibitz_games.compiled.mode import compiled
 
 
 def record_type(name: str, fields: Sequence[tuple[Any, ...]], *, source: str) -> np.dtype[Any]:
-    """Return the type of a record with C layout; `source` is the defining module's ``__file__``.
+    """Return a record type with C layout; `source` is the ``__file__`` of the defining module.
 
-    A last field of one byte carries the name and a hash of the source, so that two records
-    with equal fields are different types to numba. The hash covers all modules that the source
-    imports: a kernel that another module dispatches on the type is never run with machine code
-    that was cached for another version of the operations.
+    The name of an extra one-byte field at the end contains the name of the type and a hash of the
+    source, so that numba distinguishes two types with equal fields. The hash covers all modules
+    that the source imports, so machine code cached for another version of the operations is never
+    used with this type.
     """
     path = Path(source).resolve()
     key = fingerprint(path) if compiled() else hashlib.sha256(bytes(path)).hexdigest()
@@ -37,24 +37,24 @@ def record_type(name: str, fields: Sequence[tuple[Any, ...]], *, source: str) ->
 
 
 _SOURCES: dict[str, Path] = {}
-"""The module of each type, by the name of its last field."""
+"""The defining module of each type, by the name of the type's last field."""
 
 
 def source_of(dtype: np.dtype[Any]) -> Path:
-    """Return the file of the module that declared a type with `record_type`."""
+    """Return the path of the module that declared a type with `record_type`."""
     assert dtype.names is not None
     return _SOURCES[dtype.names[-1]]
 
 
 _ALONE = (1,)
-"""The shape of an array of one record."""
+"""The shape of an array with one record."""
 
 
 class StateRecord(np.record):  # type: ignore[misc]
-    """A record that lives alone in an array of one element, `as_array`; copies have their own."""
+    """A record that is the only element of an array (see `as_array`), as are its copies."""
 
-    # numpy looks a field and an attribute up in Python; these are the same in C, ten times as fast.
-    # Names that are set are always fields: a record has nothing else.
+    # numpy looks up fields and attributes in Python; these C functions do the same ten times as
+    # fast. Setting an attribute always sets a field, since records have no other attributes.
     __getitem__ = np.void.__getitem__  # type: ignore[assignment]
     __getattribute__ = object.__getattribute__
     __setattr__ = np.void.__setitem__
@@ -66,10 +66,10 @@ class StateRecord(np.record):  # type: ignore[misc]
             raise AttributeError(f"no field {name!r} in a record of type {_label(self)}") from None
 
     def copy(self, order: Literal["C", "F", "A", "K"] | None = "C") -> StateRecord:
-        """Return a copy; an eighth of the time that numpy takes to copy field by field."""
+        """Return a copy, eight times as fast as numpy, which copies field by field."""
         return _record_of(np.frombuffer(bytearray(self.tobytes()), self.dtype))
 
-    # numpy's own copies have no array of their own, so no kernel would accept them.
+    # Copies made by numpy are not in an array of their own, so kernels would not accept them.
     def __copy__(self) -> StateRecord:
         return self.copy()
 
@@ -81,41 +81,42 @@ class StateRecord(np.record):  # type: ignore[misc]
 
 
 def _label(state: np.record) -> str:
-    """Return the name that `record_type` was given."""
+    """Return the name that was passed to `record_type`."""
     return str((state.dtype.names or ("",))[-1]).rpartition("_")[0].lstrip("_")
 
 
 class _RecordArray(np.ndarray[Any, Any]):
-    """The array of one record in plain mode; it can keep the record's proxy."""
+    """The array of one record in plain mode; it can cache the record's proxy."""
 
     proxy: Any = None
 
 
 def _record_of(home: np.ndarray[Any, Any]) -> StateRecord:
-    """Return the only record of an array, with that array as its base."""
+    """Return the only record of an array; the record's base is the array."""
     return home[0] if compiled() else home.view(_RecordArray)[0]  # type: ignore[no-any-return]
 
 
 def _from_bytes(dtype: np.dtype[Any], raw: bytes) -> StateRecord:
-    """Return the record of a pickle, in its own array."""
+    """Return an unpickled record, in an array of its own."""
     return _record_of(np.frombuffer(bytearray(raw), dtype))
 
 
 def new(dtype: np.dtype[Any]) -> StateRecord:
-    """Return a record of this type with every byte zero."""
+    """Return a record of this type, filled with zeros."""
     return _record_of(np.zeros(1, dtype=dtype))
 
 
 def as_array(state: np.record) -> Any:
-    """Return the array of one element that a record from `new` or `copy` lives in.
+    """Return the one-element array that contains a record from `new` or `copy`.
 
-    A kernel that Python calls often takes this instead of the record: numba accepts an array in
-    0.4 us and a record of thirty fields in 5 us, because numpy describes it anew each time. In
-    plain mode the one element is a `plain_proxy`, which serves kernels several times as fast.
+    Kernels that Python calls often take this array instead of the record: numba needs 0.4 us to
+    identify the type of an array, but 5 us for a record of thirty fields, because numpy describes
+    it again on each call. In plain mode the element is a `plain_proxy`, whose fields are several
+    times as fast to read.
     """
     if not compiled():
         return (plain_proxy(state),)
-    home = state.base  # `_array_of` in place: each move passes here several times
+    home = state.base  # `_array_of` inlined, because this runs several times per move
     if isinstance(home, np.ndarray) and home.shape == _ALONE:
         return home
     raise _not_alone()
@@ -133,10 +134,10 @@ def _not_alone() -> TypeError:
 
 
 def plain_proxy(state: np.record) -> Any:
-    """Return an object with the fields of a record that lives alone, over the same bytes.
+    """Return an object with the fields of a record from `new` or `copy`, sharing its memory.
 
-    numpy takes 2.6 us to read a field of a record and gives numpy's integers; the proxy's
-    fields are Python's integers and memory views. Only plain kernels gain by it.
+    numpy takes 2.6 us to read a field and returns numpy integers; the proxy's fields are Python
+    integers and memory views. Only plain kernels benefit.
     """
     home: Any = _array_of(state)
     made = getattr(home, "proxy", None)
@@ -149,7 +150,7 @@ def plain_proxy(state: np.record) -> Any:
 
 @functools.cache
 def _proxy_type(dtype: np.dtype[Any]) -> type:
-    """Return the class of proxies for one type of record."""
+    """Return the proxy class for a record type."""
     assert dtype.fields is not None
     places = {name: (entry[0], entry[1]) for name, entry in dtype.fields.items()}
     scalars = {name for name, (kind, _) in places.items() if not kind.shape}
@@ -177,12 +178,12 @@ def _field_property(name: str) -> property:
 
 
 def as_bytes(state: np.record) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return the bytes of a record from `new` or `copy`, to read and write."""
+    """Return the bytes of a record from `new` or `copy` as a writable view."""
     return _array_of(state).view(np.uint8)
 
 
 def words_of(state: np.record, count: int) -> memoryview:
-    """Return the first words of a record to read and write, also of one in a larger array."""
+    """Return a writable view of a record's first words; it may be part of a larger array."""
     home: Any = state.base
     if home.shape == _ALONE:
         words: memoryview = plain_proxy(state).words
@@ -197,7 +198,7 @@ def _address(owner: Any) -> int:
 
 
 def batch(states: np.ndarray[Any, np.dtype[Any]]) -> Any:
-    """Return what kernels take for an array of records: itself, or plain proxies of its records."""
+    """Return an array of records for kernels: the array itself, or plain proxies of its records."""
     if compiled():
         return states
     raw = states.view(np.uint8).reshape(len(states), states.dtype.itemsize)
@@ -205,15 +206,15 @@ def batch(states: np.ndarray[Any, np.dtype[Any]]) -> Any:
 
 
 def kernel_array(array: np.ndarray[Any, np.dtype[Any]]) -> Any:
-    """Return an array for kernels to use: itself, or a view of it that is quicker plainly."""
+    """Return an array for kernels: in plain mode, a memory view, which is faster."""
     return array if compiled() else memoryview(cast(Any, np.ascontiguousarray(array)))
 
 
 class RecordReader:
-    """Reads chosen fields of records of one type in a single call, as Python's own values.
+    """Reads several fields of a record in one call, as Python values.
 
     A number becomes an int, an array of unsigned bytes a `bytes`, a short array a tuple, and a long
-    one a memory view of a copy. Arrays of several axes are read row by row. numpy takes 0.5 us for
+    one a memory view of a copy. Multidimensional arrays are read row by row. numpy takes 0.5 us for
     one number; a reader takes about as long for twenty. ::
 
         _FIELDS = RecordReader(STATE, "ply", "side", "board")
@@ -221,14 +222,14 @@ class RecordReader:
     """
 
     SHORT = 32
-    """Arrays of so many numbers become tuples; longer ones memory views."""
+    """The maximum length of arrays that become tuples; longer ones become memory views."""
 
     def __init__(self, dtype: np.dtype[Any], *names: str) -> None:
         assert dtype.fields is not None
         layout, end, count = "=", 0, 0
         places: dict[str, int | slice] = {}
         self._long: list[tuple[int, Any]] = []
-        """Of each long array its place among `names` and the format of its numbers."""
+        """The index in `names` and the number format of each long array."""
         for offset, name in sorted((dtype.fields[name][1], name) for name in names):
             kind = dtype.fields[name][0]
             items = kind.itemsize // kind.base.itemsize
@@ -250,11 +251,11 @@ class RecordReader:
                 places[name] = slice(count, count + items)
                 count += items
         self._unpack = struct.Struct(layout.replace("l", "q").replace("L", "Q")).unpack_from
-        # With a single name, the getter would return its value instead of a tuple of one.
+        # The extra slice makes the getter return a tuple even for a single name.
         self._pick = itemgetter(*[places[name] for name in names], slice(0))
 
     def __call__(self, state: np.record) -> list[Any]:
-        """Return the values of the fields, in the order in which they were named."""
+        """Return the values of the fields in the order of `names`."""
         home: Any = _array_of(state)
         read: list[Any]
         *read, _ = self._pick(self._unpack(home))

@@ -1,16 +1,16 @@
-"""States with generic keys and undo, for games that do not have to be the fastest.
+"""States with generic keys and undo, for games in which speed is not critical.
 
-`state_type` declares such a state. Its fields lie in memory in this order:
+`state_type` declares such a state. The order of its fields in memory is:
 
     key | position, side | ply, seats, end, winner, forfeited, saved, hashed | other | past
 
-The *position* are the fields that the rest of the play depends on; the key is a hash of them and of
-the seat to act. `past` has a copy of everything before it for each ply that was played. So a game
-only implements the effect of an action (`operations.apply`), and `operations.play` and
-`operations.undo` follow: `play` keeps a copy, applies the action, counts the ply and hashes the
-position; `undo` puts the copy back. That costs some 50 ns a ply for a position of 50 bytes, and
-makes a state `max_plies` times as large. A game that wants to be faster implements play, undo and
-compute_key itself.
+The *position* consists of the fields that determine the rest of the match; the key is a hash of
+these fields and the seat to act. `past` contains a copy of all fields before it for each ply
+played. A game therefore only implements the effect of an action (`operations.apply`). The default
+`operations.play` saves a copy, applies the action, counts the ply and hashes the position, and
+`operations.undo` restores the copy. This costs about 50 ns per ply for a position of 50 bytes, and
+makes a state `max_plies` times as large. For more speed, a game can implement `play`, `undo` and
+`compute_key` itself.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from kibitz_games.compiled.mode import compiled
 from kibitz_games.compiled.records import new, record_type, words_of
 
 WORD = 8
-"""Bytes of a word: states are copied and hashed word by word."""
+"""The bytes in a word: states are copied and hashed word by word."""
 _HEADER: tuple[tuple[Any, ...], ...] = (
     ("ply", np.int64),
     ("seats", np.int32),
-    ("end", np.int32),  # index of the reason for the end, 0 while the play goes on
-    ("winner", np.int32),  # a seat; -1 for none
-    ("forfeited", np.int32),  # a seat that left the play; -1 for none
-    ("saved", np.int32),  # words that `past` keeps for each ply
-    ("hashed", np.int32),  # words at the beginning that the key is made of, itself included
+    ("end", np.int32),  # index of the reason for the end, 0 until the match ends
+    ("winner", np.int32),  # a seat, or -1
+    ("forfeited", np.int32),  # a seat that left the match, or -1
+    ("saved", np.int32),  # words saved in `past` for each ply
+    ("hashed", np.int32),  # words at the start that the key covers, including the key itself
 )
 
 
@@ -45,11 +45,11 @@ def state_type(
     max_plies: int,
     source: str,
 ) -> np.dtype[Any]:
-    """Return the type of the states of a game.
+    """Return the type of a game's states.
 
-    Fields are ``(name, type)`` or ``(name, type, shape)``, as numpy takes them: `position` has
-    those that the rest of the play depends on, `other` what is remembered besides. `max_plies`
-    bounds the length of a play; `source` is the ``__file__`` of the module with the rules.
+    Fields are ``(name, type)`` or ``(name, type, shape)``, as in numpy: `position` lists those that
+    determine the rest of the match, `other` all other fields. `max_plies` bounds the length of a
+    match; `source` is the ``__file__`` of the module with the rules.
     """
     fields = [("key", np.uint64), *position, ("side", np.int32), *_HEADER, *other]
     words = -(-np.dtype([*fields, ("past", np.uint64)], align=True).fields["past"][1] // WORD)  # type: ignore[index]
@@ -59,7 +59,7 @@ def state_type(
 def new_state(dtype: np.dtype[Any], seats: int) -> Any:
     """Return a state at ply 0 with seat 0 to act and all of the game's own fields 0.
 
-    Its key is not made yet: that is `operations.compute_key`, once the position is set up.
+    Set its key to `operations.compute_key` once the position is set up.
     """
     assert dtype.fields is not None
     st: Any = new(dtype)
@@ -70,7 +70,7 @@ def new_state(dtype: np.dtype[Any], seats: int) -> Any:
 
 
 def words(st: Any, count: Int) -> Any:
-    """Return the first `count` words of a state that `state_type` declared, to read and write."""
+    """Return a writable view of the first `count` words of a state declared by `state_type`."""
     return words_of(st, int(count)) if isinstance(st, np.record) else st.words
 
 
@@ -80,7 +80,7 @@ if compiled():
 
     @intrinsic
     def _address(typingctx: Any, record: Any) -> Any:
-        """Return the address of a record, as a pointer to its words."""
+        """Return the address of a record as a pointer to words."""
 
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
@@ -99,10 +99,10 @@ _MASK, _MULTIPLIER, _SHIFT = _u64(2**64 - 1), _u64(0x9E3779B97F4A7C15), _u64(32)
 
 @kernel
 def hash_words(data: Any, first: Int, end: Int) -> Any:
-    """Return a 64-bit hash of the words from `first` up to before `end`.
+    """Return a 64-bit hash of the words from `first` to `end`, exclusive.
 
-    Each word is mixed in by a multiplication and a shift, as in splitmix64 (Steele, Lea and Flood,
-    2014), so that all bits of the hash depend on all of the words.
+    Each word is mixed in with multiplications and shifts as in splitmix64 (Steele, Lea and Flood,
+    2014), so that all bits of the hash depend on all words.
     """
     mixed = _MULTIPLIER
     for i in range(first, end):
@@ -113,7 +113,7 @@ def hash_words(data: Any, first: Int, end: Int) -> Any:
 
 @kernel
 def save(st: Any) -> None:
-    """Copy the state into the row of its ply in `past`."""
+    """Copy the state into row `ply` of `past`."""
     ply, past, count = st.ply, st.past, st.saved
     data = words(st, count)
     for i in range(count):
@@ -122,7 +122,7 @@ def save(st: Any) -> None:
 
 @kernel
 def restore(st: Any) -> None:
-    """Restore the state of one ply before."""
+    """Restore the state before the last ply."""
     ply, past, count = st.ply - 1, st.past, st.saved
     data = words(st, count)
     for i in range(count):
@@ -132,7 +132,7 @@ def restore(st: Any) -> None:
 
 @kernel
 def end_play(st: Any, end: Int, winner: Int) -> None:
-    """End the play: `end` is an index of `Game.reasons`, `winner` a seat or -1 for a draw."""
+    """End the match: `end` is an index into `Game.reasons`, `winner` a seat or -1 for a draw."""
     st.end = end
     st.winner = winner
     st.side = -1

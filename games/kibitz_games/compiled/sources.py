@@ -1,14 +1,15 @@
 """The source code that a kernel's machine code depends on, reduced to its statements.
 
-Code can be compiled into a kernel from its own module and from those that it imports, directly or
-not, wherever in the file the import stands: the *closure* of the module. Comments, docstrings and
-the layout of the lines are no statements. The standard library and installed packages are not
-followed, except kibitz and the package that the kernel itself is in.
+A kernel can include code from its own module and from all modules imported directly or indirectly,
+anywhere in a file: the *closure* of the module. Comments, docstrings and formatting are ignored.
+Imports from the standard library and installed packages are not followed, except for kibitz and the
+package that contains the kernel.
 
-An import of a name from a package leads to the submodule of that name if there is one, and not to
-the package's ``__init__``: a package that replaces something in its submodules goes unnoticed.
+An import of a name from a package leads to the submodule of that name, if it exists, instead of the
+package's ``__init__``; changes that a package makes to its submodules at run time are not detected.
 
-Parsing a file takes some milliseconds, so its result is kept in the cache, by the file's bytes.
+Parsing a file takes a few milliseconds, so the cache stores the result under a hash of the file's
+contents.
 """
 
 from __future__ import annotations
@@ -24,15 +25,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 SUFFIX = ".syntax"
-"""The files in the cache whose first line is the hash of a syntax tree; its imports follow, and
-the last line is `END`."""
+"""The suffix of cached results: the hash of a syntax tree, a line for each import, and `END`."""
 END = "end"
-"""Marks a whole file: after a power cut a renamed file may be empty or shorter than was written."""
+"""Marks a complete file: after a power failure, a renamed file may be empty or truncated."""
 
 
 @functools.cache
 def closure(path: Path, cache: Path) -> frozenset[Path]:
-    """Return the file `path` and all that it imports, directly or not."""
+    """Return the file `path` and all files that it imports, directly or indirectly."""
     files, waiting = {path}, [path]
     while waiting:
         importer = waiting.pop()
@@ -45,13 +45,13 @@ def closure(path: Path, cache: Path) -> frozenset[Path]:
 
 
 def fingerprint(paths: Iterable[Path], cache: Path) -> str:
-    """Return a hash of the names and of the statements of some modules."""
+    """Return a hash of the names and statements of several modules."""
     modules = sorted((dotted_name(path), _syntax(path, cache)[0]) for path in paths)
     return hashlib.sha256(repr(modules).encode()).hexdigest()
 
 
 def dotted_name(path: Path) -> str:
-    """Return the name by which a module is imported."""
+    """Return the dotted name of a module."""
     parts = [] if path.stem == "__init__" else [path.stem]
     folder = path.parent
     while (folder / "__init__.py").is_file():
@@ -62,7 +62,7 @@ def dotted_name(path: Path) -> str:
 
 @functools.cache
 def _syntax(path: Path, cache: Path) -> tuple[str, list[str]]:
-    """Return the hash of a file's syntax tree and the names that it imports, see `_imports`."""
+    """Return the hash of a file's syntax tree, and the names it imports (see `_imports`)."""
     raw = path.read_bytes()
     kept = cache / (hashlib.sha256(sys.version.encode() + raw).hexdigest()[:32] + SUFFIX)
     lines = kept.read_text().splitlines() if kept.exists() else []
@@ -75,7 +75,7 @@ def _syntax(path: Path, cache: Path) -> tuple[str, list[str]]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file that other processes may read or write at the same time."""
+    """Write a file that other processes may read or write concurrently."""
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
         file.write(text)
     os.replace(file.name, path)
@@ -83,14 +83,14 @@ def _write(path: Path, text: str) -> None:
 
 class _WithoutDocstrings(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        """Drop a statement that is nothing but a string."""
+        """Drop statements that consist of a string only."""
         value = node.value
         is_text = isinstance(value, ast.Constant) and isinstance(value.value, str)
         return None if is_text else node
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
-    """Yield what a module imports, as ``package.module.name``, with dots ahead if relative."""
+    """Yield a module's imports as ``package.module.name``, with leading dots if relative."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             origin = "." * node.level + (f"{node.module}." if node.module else "")
@@ -102,7 +102,7 @@ def _imports(tree: ast.AST) -> Iterator[str]:
 
 
 def _resolve(name: str, importer: Path) -> Path | None:
-    """Return the file that an imported name comes from, None if it is not followed."""
+    """Return the file that defines an imported name, or None if the import is not followed."""
     relative = name.lstrip(".")
     if level := len(name) - len(relative):
         folder = importer.parents[level - 1]
@@ -120,7 +120,7 @@ def _resolve(name: str, importer: Path) -> Path | None:
 
 @functools.cache
 def _home(top: str) -> Path | None:
-    """Return the folder of a top-level package or the file of a module; None for a library's."""
+    """Return a top-level package's folder or a module's file, or None for installed libraries."""
     spec = None if top in sys.stdlib_module_names else importlib.util.find_spec(top)
     if spec is None or spec.origin is None:
         return None
@@ -129,6 +129,6 @@ def _home(top: str) -> Path | None:
 
 
 def _follows(importer: Path, home: Path) -> bool:
-    """Return whether imports of `importer` from a top-level package or module are followed."""
+    """Return whether to follow imports from a top-level package or module in `importer`."""
     installed = {"site-packages", "dist-packages"} & set(home.parts)
     return not installed or home.name.startswith("kibitz") or importer.is_relative_to(home)

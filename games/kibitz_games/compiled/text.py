@@ -1,7 +1,7 @@
-"""JSON written by kernels for the wire, without a Python object for each part of the state.
+"""JSON for the wire, written by kernels directly from states, without Python objects.
 
-A kernel writes into an array of bytes from a place on, and returns the place after what it wrote.
-No bounds are checked: `text_of` has an array that the longest text fits into. ::
+A kernel writes into an array of bytes at an offset, and returns the offset after the written text.
+Bounds are not checked: `text_of` provides an array large enough for the longest text. ::
 
     OPEN, CLOSE = constant(b'{"ply":'), constant(b"}")
 
@@ -25,40 +25,40 @@ from kibitz_games.compiled.kernels import Int, as_array, int64_cast, kernel, ker
 i64 = int64_cast()
 
 Text: TypeAlias = "np.ndarray[Any, np.dtype[np.uint8]]"
-"""Bytes of a text, to read or to write."""
+"""The bytes of a text."""
 _ZERO, _MINUS, _COMMA = ord("0"), ord("-"), ord(",")
 
 
 def constant(text: bytes) -> Any:
-    """Return a text for kernels to `put`."""
+    """Return a constant text for `put`."""
     return kernel_array(np.frombuffer(text, np.uint8).copy())
 
 
 def choice(texts: Sequence[bytes]) -> tuple[Any, Any]:
-    """Return texts for `put_one` to choose from: all of their bytes, and where each begins."""
+    """Return alternative texts for `put_one`: their joined bytes, and the offset of each."""
     starts = np.cumsum([0, *map(len, texts)], dtype=np.int64)
     return constant(b"".join(texts)), kernel_array(starts)
 
 
 class _Scratch(threading.local):
-    """The text buffer of one thread, which each call of a kernel overwrites."""
+    """The text buffer of one thread, overwritten by each call of a kernel."""
 
     def __init__(self) -> None:
         self.grow(0)
 
     def grow(self, size: int) -> None:
-        """Have room for `size` bytes."""
+        """Replace the buffer with one of `size` bytes."""
         array = np.empty(size, np.uint8)
         self.out = kernel_array(array)
         self.text = memoryview(cast(Any, array))
-        """The same bytes, a part of which is read in less time."""
+        """A view of the same bytes, which is faster to slice."""
 
 
 _SCRATCH = _Scratch()
 
 
 def text_of(write: Callable[[Any, Any], Any], state: np.record, size: int) -> bytes:
-    """Return the text that a kernel writes of a state; `size` is its maximum length."""
+    """Return the text that the kernel `write` writes for a state; `size` is its maximum length."""
     scratch = _SCRATCH
     if len(scratch.text) < size:
         scratch.grow(size)
@@ -67,7 +67,7 @@ def text_of(write: Callable[[Any, Any], Any], state: np.record, size: int) -> by
 
 @kernel
 def put(out: Text, at: Int, text: Text) -> Int:
-    """Write a text."""
+    """Write a text; return the offset after it."""
     for i in range(len(text)):
         out[at + i] = text[i]
     return at + len(text)
@@ -75,7 +75,7 @@ def put(out: Text, at: Int, text: Text) -> Int:
 
 @kernel
 def put_one(out: Text, at: Int, texts: Text, starts: Any, index: Int) -> Int:
-    """Write the text of number `index` of a `choice`."""
+    """Write the text with index `index` of a `choice`."""
     first, last = i64(starts[index]), i64(starts[index + 1])
     for i in range(first, last):
         out[at + i - first] = texts[i]
@@ -84,7 +84,7 @@ def put_one(out: Text, at: Int, texts: Text, starts: Any, index: Int) -> Int:
 
 @kernel
 def put_int(out: Text, at: Int, value: Int) -> Int:
-    """Write a number in decimal."""
+    """Write an integer in decimal."""
     rest = i64(value)
     if rest < 0:
         out[at] = _MINUS
@@ -103,7 +103,7 @@ def put_int(out: Text, at: Int, value: Int) -> Int:
 
 @kernel
 def put_ints(out: Text, at: Int, values: Any, count: Int) -> Int:
-    """Write the first `count` of some numbers, with commas between them."""
+    """Write the first `count` integers of an array, separated by commas."""
     for i in range(count):
         if i > 0:
             out[at] = _COMMA

@@ -1,4 +1,4 @@
-"""Compiling the operations of a game before they are needed."""
+"""Ahead-of-time compilation of a game's operations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kibitz_games.compiled import operations as op
 def warm_up_operations(state: np.record) -> None:
     """Compile or load every operation for the type of `state` by calling each of them once.
 
-    `state` must not be over; it is left as it was.
+    `state` must not be terminal; it is not modified.
     """
     st, out = state.copy(), np.zeros(op.MAX_SEATS)
     moves = np.zeros(op.max_actions(st.dtype), np.int32)

@@ -1,9 +1,9 @@
-"""The laws that every game must keep, as functions for tests of any game.
+"""The laws that every game must obey, as functions for tests.
 
-`check_laws` plays at random and raises `ConformanceError` with the law, the setup and the ply. It
-is how the registered games are tested, and how a game from elsewhere can be held to the same.
-`digest` sums up plays, so that compiled and plain kernels, or two machines, can be compared:
-``python -m kibitz_games.conformance.laws GAME [PLIES]`` prints it for some setups.
+`check_laws` plays random matches and raises `ConformanceError` with the law, the setup and the ply.
+The tests of kibitz check all registered games with it; use it to test a game of your own. `digest`
+hashes matches in order to compare compiled with plain kernels, or two machines: ``python -m
+kibitz_games.conformance.laws GAME [PLIES]`` prints it for several setups.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kibitz_games.core import learning
 from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Model, State
 
 Spellings = Callable[[Game, State], Iterable[Model]]
-"""Everything that somebody might send as a move in a state, legal or not."""
+"""Returns moves to try in a state, legal and illegal ones."""
 
 
 class ConformanceError(AssertionError):
@@ -34,7 +34,7 @@ class ConformanceError(AssertionError):
 
 @dataclass(frozen=True)
 class LawSetup:
-    """One play that the laws are checked on; it depends on nothing else."""
+    """The setup that determines one match of `check_laws`."""
 
     game: Game
     options: Model
@@ -62,11 +62,11 @@ def check_laws(
     spellings: Spellings | None = None,
     drops: bool = True,
 ) -> int:
-    """Check all laws on plays with each seed, number of seats and options; return the plies.
+    """Check all laws for each seed, number of seats and options; return the plies played.
 
-    A setup that the game refuses counts as none. `plies` cuts plays short; `spellings` adds
-    the law that everything except the legal moves is refused, tested at two plies of each
-    play; `drops` repeats each play with seats that leave at random moments.
+    Setups that the game refuses count as 0 plies. `plies` limits the length of each match;
+    `spellings` adds the law that only legal moves are accepted, tested at two plies of each match;
+    `drops` repeats each match with seats that leave at random moments.
     """
     total = 0
     for chosen in options or (game.Options(),):
@@ -82,7 +82,7 @@ def check_laws(
 def epsilon_greedy(
     state: State, legal: Sequence[int], source: random.Random, noise: float = 0.1
 ) -> int:
-    """Choose an action: mostly one of those that `operations.order` likes best."""
+    """Choose a random action with probability `noise`, otherwise one with the best `move_score`."""
     if source.random() < noise:
         return source.choice(legal)
     liked = [int(op.move_score(state, action)) for action in legal]
@@ -116,14 +116,14 @@ def _check_play(
 
 
 WORLDS = 6
-"""States made from views that are played on beside the play itself."""
+"""The number of states sampled from views that are played in parallel with the match."""
 
 
 def _check_worlds(setup: LawSetup, plies: int | None) -> int:
-    """Check that states made from views go on like the play: same actions, same outcome.
+    """Check that states sampled from views continue like the match: same actions, same outcome.
 
-    The views are a referee's, from which the rest of the play follows. All actions are random, so
-    that on small boards positions recur.
+    The views are a referee's, which determine the rest of the match. All actions are random, so
+    that positions repeat on small boards.
     """
     game, source = setup.game, random.Random(f"{setup.seed}/worlds")
     state, worlds, ply = setup.start(), list[State](), 0
@@ -150,9 +150,9 @@ def _require(holds: bool, sentence: str) -> None:
 
 
 def _check_position(setup: LawSetup, state: State) -> None:
-    """Check what must hold in every position."""
+    """Check the laws for positions."""
     game, before = setup.game, state.tobytes()
-    _check_room(state)  # first of all: machine code that breaks it damages memory
+    _check_room(state)  # first, because violating it corrupts memory in compiled mode
     over, legal = game.to_act(state) == TERMINAL, game.legal(state)
     _require(game.count_legal(state) == len(legal), "count is the number of legal actions")
     _require(over == (not legal), "legal is empty exactly when the play is over")
@@ -180,11 +180,11 @@ def _check_position(setup: LawSetup, state: State) -> None:
 
 
 BEYOND = 4096
-"""Actions more than a game has said may be generated while the laws are checked."""
+"""The extra room for actions beyond `max_actions`, for detecting an overrun."""
 
 
 def _check_room(state: State) -> None:
-    """Check that no more actions are generated than there is room for, with room behind it."""
+    """Check that `generate` writes at most `max_actions` actions, using a larger array."""
     most = op.max_actions(state.dtype)
     room = np.full(most + BEYOND, -1, np.int32)
     written = int(op.generate(state.copy(), room))
@@ -195,7 +195,7 @@ def _check_room(state: State) -> None:
 
 
 def _staged_actions(state: State) -> list[int]:
-    """Return the actions of all portions, one after the other."""
+    """Return the actions of all stages, concatenated."""
     st, actions = state.copy(), list[int]()
     moves = np.zeros(op.max_actions(st.dtype), np.int32)
     k = 0
@@ -220,7 +220,7 @@ def _check_view(game: Game, state: State, viewer: int | None) -> None:
 
 
 def _check_observation(game: Game, state: State, seat: int) -> None:
-    """Check a learner's observation against the view, and its mask against the legal actions."""
+    """Check the observation against the view, and the mask against the legal actions."""
     seen = game.features(game.view(state, seat), seat)
     _require(np.array_equal(learning.observe(game, state, seat), seen), "observe is features(view)")
     numbers = [learning.dense_index(game, state, action) for action in game.legal(state)]
@@ -254,7 +254,7 @@ def _check_outcome(setup: LawSetup, state: State) -> None:
 
 
 def _check_action(game: Game, state: State, action: int) -> None:
-    """Play an action, after checking that it is reversible and survives the wire."""
+    """Check undoing an action and converting it to the wire format and back, then play it."""
     wire = game.encode(state, action)
     sent = game.Move.model_validate_json(json.dumps(wire.to_wire()))
     _require(sent == wire == game.Move.from_wire(wire.to_wire()), "a move survives the wire")
@@ -273,19 +273,19 @@ def _check_action(game: Game, state: State, action: int) -> None:
 
 
 def _check_picks(game: Game, state: State) -> None:
-    """Check that the seat to act can pick each of its actions by the cells that it sees."""
+    """Check that the seat to act can choose each of its actions by clicking cells of its scene."""
     scene, legal = game.scene(game.view(state, game.to_act(state))), game.legal(state)
     names = {cell.name for cell in scene.cells}
     _require(len(names) == len(scene.cells), "the cells of a scene have names of their own")
     picks = [game.notation.cells(game.encode(state, action)) for action in legal]
     _require(names >= set(chain(*picks)), "a move is picked by cells of the mover's scene")
-    # In sorted order, picks that begin with another pick come right after it.
+    # In sorted order, a pick is directly followed by those that start with it.
     for pick, following in pairwise(sorted(picks)):
         _require(following[: len(pick)] != pick, "no pick is the beginning of another")
 
 
 def _check_reversible(game: Game, state: State, action: int) -> None:
-    """Check an action and its undoing; the state is as it was."""
+    """Check playing and undoing an action; the state is unchanged afterwards."""
     before, copy = state.tobytes(), state.copy()
     game.play(state, action)
     after = state.tobytes()
@@ -298,7 +298,7 @@ def _check_reversible(game: Game, state: State, action: int) -> None:
 
 
 def _check_refusals(game: Game, state: State, spellings: Spellings) -> None:
-    """Check that decode accepts exactly the legal actions out of everything one may send."""
+    """Check that `decode` accepts exactly the legal moves among those of `spellings`."""
     before, accepted = state.tobytes(), set()
     world = game.sample(game.view(state, game.to_act(state)), 2)
     for wire in spellings(game, state):
@@ -315,7 +315,7 @@ def _check_refusals(game: Game, state: State, spellings: Spellings) -> None:
 
 
 def _decode_or_refusal(game: Game, state: State, wire: Model) -> int | str:
-    """Return the action that a wire move stands for, or the sentence that refuses it."""
+    """Return the action for a wire move, or the error message if it is refused."""
     try:
         return game.decode(state, wire)
     except IllegalAction as refusal:
@@ -323,9 +323,9 @@ def _decode_or_refusal(game: Game, state: State, wire: Model) -> int | str:
 
 
 def digest(game: Game, setups: Iterable[tuple[Model, int, int]], plies: int) -> str:
-    """Return a hash of all bytes, legal lists and views of plays cut at `plies`.
+    """Return a hash of the states, legal actions and views of matches of at most `plies` plies.
 
-    A setup is options, seats and a seed.
+    A setup consists of options, a number of seats and a seed.
     """
     total = hashlib.sha256()
     for options, seats, seed in setups:

@@ -1,4 +1,4 @@
-"""Counting the leaves of the game tree: the generic search that tests every game's rules."""
+"""Perft: counts the leaves of the game tree, to test every game's rules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _perft(st: op.Record, ws: op.Record, depth: Int) -> Int:
 def perft(state: np.record, depth: int) -> int:
     """Return the number of sequences of `depth` actions from `state`; 1 at depth 0.
 
-    A sequence that reaches the end of the play earlier does not count. `state` is unchanged.
+    Shorter sequences, which end the match early, do not count. `state` is unchanged.
     """
     if depth == 0:
         return 1
@@ -35,7 +35,7 @@ def perft(state: np.record, depth: int) -> int:
 
 
 def divide(state: np.record, depth: int) -> dict[int, int]:
-    """Return the count of `perft` below each legal action, in the order of generation."""
+    """Return the perft count below each legal action, in the order of generation."""
     st = state.copy()
     moves = np.zeros(op.max_actions(st.dtype), np.int32)
     counts = {}

@@ -1,4 +1,4 @@
-"""A whole play as text that a person can read and a test can compare.
+"""A complete match as text, for people to read and tests to compare.
 
 ``python -m kibitz_games.conformance.playthrough GAME [--version N] [--seats N] [--seed S]
 [--options JSON] [--every N]``
@@ -20,7 +20,7 @@ from kibitz_games.core.scene import Cell, Scene, seat_name
 
 SEED = 1
 EVERY = 20
-"""The position is drawn after so many plies."""
+"""The number of plies between drawings of the position."""
 
 
 def playthrough(
@@ -31,7 +31,7 @@ def playthrough(
     seed: int = SEED,
     every: int = EVERY,
 ) -> str:
-    """Return a play chosen by `seed`: setup, each action with what was possible, positions."""
+    """Return a random match as text: setup, actions with the number of choices, positions."""
     play = Position(game, options=options, seats=seats, seed=seed)
     return "\n".join(_lines(play, every)) + "\n"
 
@@ -62,10 +62,10 @@ def _key(play: Position) -> int:
 
 
 def render_text(scene: Scene) -> list[str]:
-    """Draw a scene in characters: a glyph, the owner's digit from 1, or a dot for an empty place.
+    """Draw a scene as text: glyphs, owners' digits from 1, and dots for empty places.
 
-    A piece without an owner is the first letter of its color. Places are as far apart as the widest
-    glyph needs.
+    A piece without an owner is drawn as the first letter of its color. The widest glyph determines
+    the spacing.
     """
     texts = [_characters(cell) for cell in scene.cells]
     width = max(map(len, texts), default=1)

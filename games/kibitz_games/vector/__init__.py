@@ -1,11 +1,11 @@
-"""Many plays of one game at once, in machine code: for learners, trainers and measurements.
+"""Many matches of one game at once, in machine code: for learners, trainers and benchmarks.
 
-Its modules:
+Modules:
 
     batch    `VectorGame`: reset, step, observe, mask
-    kernels  the kernels for a slice of the plays, which release the interpreter's lock
-    slices   states side by side, and threads that work on them (trainers use them too)
-    chance   random numbers that do not depend on the threads
+    kernels  kernels for a slice of the matches; they release the interpreter's lock
+    slices   arrays of states, and threads that work on slices of them (also for trainers)
+    chance   random numbers that do not depend on the number of threads
 """
 
 from kibitz_games.vector.batch import Rewards as Rewards

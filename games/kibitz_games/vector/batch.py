@@ -1,4 +1,4 @@
-"""`VectorGame`: a batch of plays of one game that are stepped together.
+"""`VectorGame`: a batch of matches of one game that are stepped together.
 
 ::
 
@@ -10,8 +10,8 @@
             step = games.step(games.sample())
             # step.rewards [512, 2], step.over [512]
 
-The observations, the masks and the results of `step` are the batch's own memory, which the next
-call overwrites; copy them to keep them.
+The observations, the masks and the results of `step` are views of the batch's memory, which the
+next call overwrites; copy them to keep them.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ from kibitz_games.vector import kernels
 from kibitz_games.vector.slices import Slices, new_states
 
 Rewards: TypeAlias = Literal["outcome", "points"]
-"""``outcome``: at the end of a play, 1 for leaving all others behind to -1 for being last.
-``points``: at each step, what each seat has won by the game's own count."""
+"""``outcome``: at the end of a match, from 1 for first to -1 for last place. ``points``: at each
+step, the points that each seat has won in the game's own scoring."""
 Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
 Bools: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 
 DEALS = 1024
-"""The default number of starts of a game of chance."""
+"""The default number of different starts in a game of chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The results of a step, for each play."""
+    """The results of a step, for each match."""
 
     rewards: Features
     """float32 [count, seats]."""
     over: Bools
-    """Whether the step ended the play; with `auto_reset` the next one has begun already."""
+    """Whether the step ended the match; with `auto_reset`, the next one has already started."""
 
 
 class VectorGame:
-    """`count` plays of one game, side by side; see the module's text.
+    """`count` matches of one game, stepped in parallel; see the module docstring.
 
-    If chance deals anything, each play begins from one of `deals` starts, drawn from `seed`. The
-    same seed gives the same plays whatever the number of `threads` (None: one for each core). With
-    `auto_reset` a play that ended begins again at once, and the new one is shown; without it the
-    play waits for `reset`, with no legal actions and its `seats` at -1.
+    In a game of chance, each match starts from one of `deals` starts, drawn from `seed`. The same
+    seed gives the same matches for any number of `threads` (None: one per core). With `auto_reset`,
+    a match that ended restarts immediately, and the results show the new one; otherwise it has no
+    legal actions and its `seats` are -1 until `reset`.
 
-    An observation is that of the seat to act, and actions are dense numbers: see
-    `Game.dense_action`. Raises `GameError` or `ValidationError` for an unsupported setup,
+    Observations are those of the seat to act, and actions are dense numbers: see
+    `learning.dense_action`. Raises `GameError` or `ValidationError` for an unsupported setup,
     `ValueError` for other invalid arguments.
     """
 
@@ -89,7 +89,7 @@ class VectorGame:
         self.reset(seed)
 
     def _check_rewards(self, rewards: str) -> bool:
-        """Return whether rewards are points."""
+        """Validate `rewards`; return whether they are points."""
         if rewards not in get_args(Rewards):
             expected = " or ".join(get_args(Rewards))
             raise ValueError(f"rewards: expected {expected}, not {rewards!r}")
@@ -130,7 +130,7 @@ class VectorGame:
     # ---------------------------------------------------------------------------- what users call
 
     def reset(self, seed: int | None = None, chosen: Bools | None = None) -> None:
-        """Restart the chosen plays, or all; a `seed` also restarts the random numbers."""
+        """Restart the chosen matches, by default all; a `seed` also restarts the random numbers."""
         if seed is not None:
             if chosen is not None:
                 raise ValueError("a seed is for all plays: choose none with it")
@@ -142,15 +142,15 @@ class VectorGame:
         self._see_through_views()
 
     def step(self, actions: Any) -> Step:
-        """Play an action in each play that goes on; those of the others are ignored.
+        """Play an action in each unfinished match; actions for other matches are ignored.
 
-        Raises `ValueError` for an action that is not legal; no play has changed then.
+        Raises `ValueError` for an illegal action, without changing any match.
         """
         given = np.asarray(actions)
         if given.shape != (self.count,) or given.dtype.kind not in "iu":
             received = f"{given.shape} of {given.dtype}"
             raise ValueError(f"actions: expected {self.count} whole numbers, not {received}")
-        if given.dtype != np.int32:  # so that values out of range do not wrap around
+        if given.dtype != np.int32:  # without wrapping values that are out of range
             given = given.astype(np.int64).clip(-1, self.num_actions)
         taken = np.ascontiguousarray(given, np.int32)
         bad = int(kernels.first_illegal(self.masks, self.seats, taken, 0, self.count))
@@ -161,28 +161,28 @@ class VectorGame:
         return Step(self._plays.rewards, self._plays.over)
 
     def sample(self) -> Ints:
-        """Draw a legal action for each play, all equally likely; -1 if it is over."""
+        """Draw a uniformly random legal action for each match; -1 if it is over."""
         arrays = (self._chances, self._plays.moves, self._plays.counts, self._actions)
-        kernels.sample(*arrays, 0, self.count)  # done before other threads would be awake
+        kernels.sample(*arrays, 0, self.count)  # faster than waking the other threads
         return self._actions
 
     def state(self, play: int) -> State:
-        """Return a copy of the state of a play."""
+        """Return a copy of the state of a match."""
         state = records.new(self.game.state_type)
         records.as_bytes(state)[:] = self._plays.raw[play]
         return state
 
     def start(self, play: int, episode: int) -> Position:
-        """Return the position that a play begins from in an episode; the first one is 1."""
+        """Return the first position of a match in an episode; episodes count from 1."""
         at = int(kernels.pick(self._plays.seed, play, episode, len(self._seeds)))
         return Position(self.game, self.options, self.seats_of_play, seed=self._seeds[at])
 
     def episode(self, play: int) -> int:
-        """Return how often a play has begun."""
+        """Return how many times a match has been started."""
         return int(self._plays.episodes[play])
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self._slices.close()
 
     def __enter__(self) -> Self:
@@ -194,7 +194,7 @@ class VectorGame:
     # ------------------------------------------------------------------------------ what they do
 
     def _seed(self, seed: int) -> None:
-        """Draw the starts and the random numbers of each play."""
+        """Draw the starts and the seeds of each match's random numbers."""
         source = np.random.default_rng(seed)
         key = np.uint64(source.integers(2**63))
         self._chances[:] = source.integers(0, 2**64, size=self.count, dtype=np.uint64)
@@ -209,7 +209,7 @@ class VectorGame:
         self._plays = self._plays._replace(seed=key, starts=raw)
 
     def _see_through_views(self) -> None:
-        """Write the observations of a game that has none in machine code."""
+        """Write observations by way of views, for games without a kernel for them."""
         for play in range(0 if self._plays.observes else self.count):
             seat = max(int(self.seats[play]), 0)
             learning.observe(self.game, self.state(play), seat, self.observations[play])

@@ -1,8 +1,8 @@
-"""Random numbers of many plays: each has a counter, whose values are hashed.
+"""Random numbers for many matches: hashes of one counter per match.
 
 The hash is splitmix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
-2014). The draws of a play depend only on the start of its counter and the number of draws so far,
-so they are the same for any number of threads.
+2014). The draws of a match depend only on its counter's initial value and the number of draws so
+far, so they are the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def mix(counter: Any) -> Any:
 
 @kernel
 def below(drawn: Any, n: Any) -> Int:
-    """Return the number below `n`, itself below 2**32, that a hash maps to."""
+    """Map a hash to a number below `n`, where `n` is below 2**32."""
     return i64(((drawn >> _S32) * u64(n)) >> _S32)
 
 
 @kernel
 def draw(counters: Any, i: Int, n: Any) -> Int:
-    """Return a number below `n`, all as likely as each other, by the counter of play `i`."""
+    """Draw a uniformly random number below `n` for match `i`."""
     counter = (u64(counters[i]) + _GAMMA) & _MASK
     counters[i] = counter
     return below(mix(counter), n)

@@ -1,8 +1,8 @@
-"""Kernels over a slice of a batch of plays, from `first` up to before `end`.
+"""Kernels over a slice of a batch of matches, from `first` to `end`, exclusive.
 
-Plays are independent, so any number of threads may work on slices; the interpreter's lock is
-released meanwhile. A step completes one play before the next, while its state is in the processor's
-cache.
+Matches are independent, so threads can work on different slices in parallel; the kernels release
+the interpreter's lock. A step finishes one match before the next, while the state is in the
+processor's cache.
 """
 
 from __future__ import annotations
@@ -17,57 +17,57 @@ from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.vector.chance import below, draw, mix, u64
 
 Array: TypeAlias = Any
-"""An array over all plays; `States` are records, or their proxies in plain mode."""
+"""An array over all matches; `States` are records, or their proxies in plain mode."""
 
 i64 = kernels.int64_cast()
 
 
 class Plays(NamedTuple):
-    """A batch of plays, with its observations."""
+    """A batch of matches, with its observations."""
 
     states: Array
     raw: Array
     """The bytes of each state."""
     starts: Array
-    """The bytes of the states that plays begin from."""
+    """The bytes of the states that matches start from."""
     seed: Any
-    """The seed that chooses among the starts."""
+    """The seed for choosing among the starts."""
     episodes: Array
-    """How often each play has begun."""
+    """How many times each match has been started."""
     points: Array
-    """Each seat's points after the last step, as the game counts them."""
+    """Each seat's points after the last step, in the game's own scoring."""
     moves: Array
-    """The legal actions by their dense numbers, `counts` of them."""
+    """The dense numbers of the legal actions; `counts` gives their number."""
     counts: Array
     masks: Array
-    """1 for each legal action, by its dense number."""
+    """1 for each legal action, indexed by dense number."""
     seats: Array
-    """The seat to act, -1 in a play that is over."""
+    """The seat to act; -1 if the match is over."""
     seen: Array
-    """The observations of the seats to act, if the game has a kernel for them."""
+    """The observations for the seats to act, if the game has a kernel for them."""
     over: Array
-    """Whether the last step ended the play."""
+    """Whether the last step ended the match."""
     rewards: Array
     observes: Any
     """Whether the game has a kernel for observations."""
     counts_points: Any
-    """Whether points are rewarded, instead of outcomes."""
+    """Whether rewards are points instead of outcomes."""
     auto_reset: Any
-    """Whether a play that has ended begins again at once."""
+    """Whether a match restarts immediately after its end."""
 
 
 @kernel
 def pick(seed: Any, play: Int, episode: Int, n: Int) -> Int:
-    """Return which of `n` starts a play begins from, in its episode."""
+    """Return which of `n` starts a match uses in an episode."""
     return below(mix(mix(mix(u64(seed)) ^ u64(play)) ^ u64(episode)), n)
 
 
 @kernel
 def _show(plays: Plays, i: Int) -> None:
-    """Write the seat to act, the mask, and the observation of a play.
+    """Write the seat to act, the mask and the observation of a match.
 
-    On entry the mask still has the previous legal actions. A play that is over shows the
-    observation of seat 0.
+    On entry, the mask still contains the previous legal actions. If the match is over, the
+    observation is that of seat 0.
     """
     st, moves, masks = plays.states[i], plays.moves, plays.masks
     for k in range(plays.counts[i]):
@@ -86,7 +86,7 @@ def _show(plays: Plays, i: Int) -> None:
 
 @kernel
 def _begin(plays: Plays, i: Int) -> None:
-    """Let a play begin again, from the start that is next for it."""
+    """Restart a match from its next start."""
     plays.episodes[i] += 1
     start = pick(plays.seed, i, i64(plays.episodes[i]), i64(len(plays.starts)))
     plays.raw[i, :] = plays.starts[start, :]
@@ -95,7 +95,7 @@ def _begin(plays: Plays, i: Int) -> None:
 
 @kernel
 def begin(plays: Plays, chosen: Array, first: Int, end: Int) -> None:
-    """Let the chosen plays begin again."""
+    """Restart the chosen matches."""
     for i in range(first, end):
         if chosen[i]:
             _begin(plays, i)
@@ -104,7 +104,7 @@ def begin(plays: Plays, chosen: Array, first: Int, end: Int) -> None:
 
 @kernel
 def first_illegal(masks: Array, seats: Array, actions: Array, first: Int, end: Int) -> Int:
-    """Return the first unfinished play whose action is not legal, or -1."""
+    """Return the first unfinished match with an illegal action, or -1."""
     for i in range(first, end):
         action = i64(actions[i])
         if seats[i] >= 0 and (action < 0 or action >= masks.shape[1] or masks[i, action] == 0):
@@ -114,7 +114,7 @@ def first_illegal(masks: Array, seats: Array, actions: Array, first: Int, end: I
 
 @kernel
 def _reward_outcome(st: op.Record, is_over: Any, values: Array, rewards: Array) -> None:
-    """Give -1 to 1 for the outcome of a play that has just ended, and 0 to one that goes on."""
+    """Write rewards from -1 to 1 if the match has just ended, otherwise 0."""
     if is_over:
         op.returns(st, values)
     for seat in range(len(rewards)):
@@ -123,7 +123,7 @@ def _reward_outcome(st: op.Record, is_over: Any, values: Array, rewards: Array) 
 
 @kernel
 def _reward_points(st: op.Record, values: Array, points: Array, rewards: Array) -> None:
-    """Reward each seat with the points won since `points`, and store the present ones there."""
+    """Write the points that each seat has won since `points`, and update `points`."""
     op.points(st, values)
     for seat in range(len(rewards)):
         rewards[seat] = values[seat] - points[seat]
@@ -132,7 +132,7 @@ def _reward_points(st: op.Record, values: Array, points: Array, rewards: Array) 
 
 @kernel
 def step(plays: Plays, actions: Array, first: Int, end: Int) -> None:
-    """Play the actions in the unfinished plays, reward them, and show the results."""
+    """Play the actions in the unfinished matches, and write their rewards and observations."""
     values = np.zeros(op.MAX_SEATS)
     for i in range(first, end):
         goes_on = plays.seats[i] >= 0
@@ -155,7 +155,7 @@ def step(plays: Plays, actions: Array, first: Int, end: Int) -> None:
 def sample(
     counters: Array, moves: Array, counts: Array, actions: Array, first: Int, end: Int
 ) -> None:
-    """Draw a legal action for each play, all equally likely; -1 if there is none."""
+    """Draw a uniformly random legal action for each match; -1 if it has none."""
     for i in range(first, end):
         actions[i] = -1
         if counts[i] > 0:

@@ -1,6 +1,6 @@
-"""Many states of one type side by side, and threads that each work on a slice of them.
+"""Arrays of states of one type, and threads that work on slices of them.
 
-Used by everything that plays many games at once: `VectorGame`, and the games of trainers.
+`VectorGame` and the trainers use them to play many matches at once.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from kibitz_games.compiled import records
 
 
 class Slices:
-    """Threads for kernels that release the interpreter's lock; ends them when it is closed.
+    """Threads for kernels that release the interpreter's lock.
 
-    The caller's thread is one of them. Results must not depend on the number of threads: kernels
-    touch nothing outside their slice.
+    The caller's thread is one of them. Kernels must not access data outside their slice, so that
+    results do not depend on the number of threads.
     """
 
     def __init__(self, threads: int) -> None:
@@ -27,9 +27,9 @@ class Slices:
         self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def run(self, work: Callable[..., Any], count: int, *arguments: Any) -> None:
-        """Call ``work(*arguments, first, end)`` for slices that together are 0 to `count`.
+        """Call ``work(*arguments, first, end)`` in parallel for slices that cover 0 to `count`.
 
-        Returns when all of them are done, even if one raises; then raises that error.
+        Returns when all slices are done; if one of them raised, raises its error afterwards.
         """
         if self._pool is None or count < 2:
             work(*arguments, 0, count)
@@ -45,7 +45,7 @@ class Slices:
             each.result()
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
@@ -58,6 +58,6 @@ class Slices:
 
 
 def new_states(dtype: np.dtype[Any], count: int) -> tuple[Any, np.ndarray[Any, np.dtype[np.uint8]]]:
-    """Return `count` states of zeros, as kernels take them, and the bytes of each, one a row."""
+    """Return `count` zeroed states for kernels, and their bytes, one state per row."""
     states = np.zeros(count, dtype)
     return records.batch(states), states.view(np.uint8).reshape(count, dtype.itemsize)
