@@ -56,10 +56,10 @@ The operations
 `undo(st, m)`                 take back `m`, the last action played
 `apply(st, m)`                update the position, the seat to act and the end of the match for `m`,
                               in a state declared by `snapshot.state_type`; `play` does the rest
-`compute_key(st)`             the key computed from scratch, equal to ``st.key``.
+`compute_key(st)`             the key computed from scratch, equal to ``st.key``
 `terminal(st)`                whether the match is over (``st.side < 0``)
 `to_act(st)`                  the seat to act, -1 when the match is over
-`returns(st, out)`            write each seat's score at the end, 0.0 (worst) to 1.0, into `out`
+`returns(st, out)`            write each seat's final score, 0.0 (worst) to 1.0, into `out`
                               (float64, at least `seats` long)
 `forfeit(st, seat)`           remove a seat from an unfinished match
 `in_contention(st, seat)`     whether `seat` has neither finished nor dropped out

@@ -1,4 +1,4 @@
-"""Five in a row for two: gomoku on boards of 5 to 20, freestyle or with exactly five."""
+"""Five in a row for two players: gomoku on 5x5 to 20x20 boards, freestyle or exactly five."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kibitz_games.five_in_a_row.models import Move, Options, View
 
 
 class FiveInARow(Game[Options, Move, View]):
-    """Two colors of stones; five of one color in an unbroken line win."""
+    """Players place black and white stones; five of one color in an unbroken line win."""
 
     info: ClassVar[GameInfo] = GameInfo(
         name="five-in-a-row",
@@ -49,7 +49,7 @@ class FiveInARow(Game[Options, Move, View]):
     }
 
     def deal(self, options: Options, seats: int, seed: int) -> dict[str, Json]:
-        """Draw the seat that begins, unless the options say it."""
+        """Draw the seat that moves first, unless an option sets it."""
         drawn = options.first == "random"
         return {"first": random.Random(seed).randrange(2)} if drawn else {}
 
@@ -78,7 +78,7 @@ class FiveInARow(Game[Options, Move, View]):
         return render.scene(view)
 
     def features(self, view: View, seat: int) -> Features:
-        """Return three planes over the board: own, the other's, and 1 with colors chosen."""
+        """Return three planes: own stones, the opponent's, and 1 if colors are chosen."""
         return models.features(view, seat)
 
 

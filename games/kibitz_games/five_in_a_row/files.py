@@ -1,15 +1,16 @@
-"""Games and openings of other programs: Piskvork's ``.psq``, SGF, and the openings of Gomocup.
+"""Games and openings from other programs: Piskvork's ``.psq``, SGF, and Gomocup's openings.
 
 - ``.psq`` is the format of Piskvork (`savePsq` in its game.cpp): ``Piskvorky 20x20, 11:11, 0``,
-  where the last number is the player who begins; a line ``x,y,milliseconds`` for each stone,
-  counted from 1 at the top left; then, of a tournament's game, the two names; then a code of the
-  result.
-- Lines of an opening file are ``x,y, x,y, ...``: black, white, black. They count from the cell
-  ``size // 2``, as in Piskvork's openings.txt.
-- SGF is a standard (https://www.red-bean.com/sgf/); ``GM[4]`` is Gomoku, and other programs write
+  where the last number is the player who moves first. A line ``x,y,milliseconds`` for each stone
+  follows, counted from 1 at the top left, then the two names if the game is from a tournament, and
+  then a code for the result.
+- Lines of an opening file are ``x,y, x,y, ...``: black, white, black. Coordinates are relative to
+  the cell ``size // 2``, as in Piskvork's openings.txt.
+- SGF is a standard (https://www.red-bean.com/sgf/); ``GM[4]`` is Gomoku, but some programs write
   such games as Go, ``GM[1]``.
 
-No file says whether six stones win. They do, unless play goes on after them.
+No format states whether six in a row win. The readers assume so unless the game continues after six
+in a row.
 """
 
 from __future__ import annotations
@@ -39,16 +40,16 @@ _LONGEST_NAME = 32
 
 @dataclass(frozen=True)
 class Stone:
-    """A stone of a file, not checked yet."""
+    """A stone read from a file, not validated yet."""
 
     x: int
     y: int
     line: int
     label: str = ""
-    """A description of the opening in a file with many: ``move 5: ``."""
+    """A prefix for errors, such as ``move 5: ``."""
 
     def cell(self, size: int) -> tuple[int, int]:
-        """Return its cell; raise `GameFileError` where the board has none."""
+        """Return its cell; raise `GameFileError` if it is not on the board."""
         if not (0 <= self.x < size and 0 <= self.y < size):
             raise self.error(f"expected a cell on a board of {size}x{size}")
         return self.x, self.y
@@ -58,7 +59,7 @@ class Stone:
 
 
 def read_psq(data: bytes) -> GameFile:
-    """Read a game that Piskvork saved."""
+    """Read a game saved by Piskvork."""
     lines = _text_lines(data)
     head = _HEAD.fullmatch(lines[0]) if lines else None
     if head is None:
@@ -81,7 +82,7 @@ def _psq_stone(line: str, number: int) -> Stone:
 
 
 def _psq_names(lines: Sequence[str], start: int) -> tuple[str, ...]:
-    """Read the lines after the stones, from the line at index `start`."""
+    """Read the players' names from the lines after the stones, which start at index `start`."""
     rest = lines[start:]
     names = [*itertools.takewhile(lambda line: not _RESULT.fullmatch(line), rest)]
     if len(names) == 1 or any(map(_STONE.fullmatch, rest)):
@@ -92,13 +93,13 @@ def _psq_names(lines: Sequence[str], start: int) -> tuple[str, ...]:
 
 
 def _engine_name(text: str) -> str:
-    """Return the common name of an engine such as ``pbrain-embryo.exe``."""
+    """Return the name of an engine such as ``pbrain-embryo.exe`` without prefix and suffix."""
     file = re.split(r"[\\/]", text.strip())[-1]
     return re.sub(r"^pbrain-|\.(exe|zip)$", "", file, flags=re.IGNORECASE)
 
 
 def read_sgf(data: bytes) -> GameFile:
-    """Read an SGF file with one game, of which the main line counts."""
+    """Read the main line of an SGF file with one game."""
     trees = _sgf_trees(data)
     if len(trees) != 1:
         raise GameFileError(1, f"expected one game, found {len(trees)}")
@@ -192,7 +193,7 @@ def _offset_line(number: int, line: str, size: int) -> Opening:
 
 
 def _text_lines(data: bytes) -> list[str]:
-    """Return the lines; names may be in any encoding, and the rest is ASCII."""
+    """Return the lines; names may be in any encoding, everything else is ASCII."""
     return data.decode("utf-8-sig", "replace").rstrip().splitlines()
 
 
@@ -204,7 +205,7 @@ def _size(size: int) -> int:
 
 
 def _game_file(size: int, stones: Sequence[Stone], names: Sequence[str]) -> GameFile:
-    """Return the game, played by the rules that let all of it be played."""
+    """Return the game with the rules (freestyle or exact) that allow all of its moves."""
     wire = [models.move(*stone.cell(size)) for stone in stones]
     for exact in (False, True):
         options = models.Options(size=size, exact=exact, first="seat-0")
@@ -218,7 +219,7 @@ def _game_file(size: int, stones: Sequence[Stone], names: Sequence[str]) -> Game
 
 
 def _played(options: models.Options, stones: Sequence[Stone], wire: Sequence[models.Move]) -> int:
-    """Play stones until the play is over; return how many were played."""
+    """Play stones until the match is over; return the number of stones played."""
     state = models.start(options, 2, {})
     for count, (stone, move) in enumerate(zip(stones, wire, strict=True)):
         if state["side"] < 0:

@@ -1,12 +1,12 @@
-"""The board: cells on a padded row of bytes, their names, and the lines that a five can lie on.
+"""The board: cells in a padded byte array, their names, and the lines that can contain a five.
 
-A cell at column `x` and row `y`, both from 0 at the top left, has the index
-``ORIGIN + y*PITCH + x``, whatever the size of the board. Around the board is a border of `REACH`
-places, as far as a five through a cell can reach, so that no walk along a line tests for borders.
-The border to the right of a row is the border to the left of the next.
+A cell at column `x` and row `y`, both from 0 at the top left, has the index ``ORIGIN + y*PITCH +
+x`` for every board size. The border around the board is `REACH` cells wide, the reach of a five
+through a cell, so loops along a line need no bounds checks. The right border of a row is the left
+border of the next.
 
-A cell's name is the letter of its column and the number of its row from 1: ``a1`` is the corner at
-the top left, 0,0 in the protocol of the Gomocup. No letter is left out.
+A cell's name is the letter of its column and the number of its row from 1: ``a1`` is the top left
+corner, 0,0 in the Gomocup protocol. Unlike in Go, the letter i is used.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import re
 SMALLEST = 5
 LARGEST = 20
 REACH = 4
-"""A five through a cell lies within so many cells on either side."""
+"""The maximum distance from a cell to the end of a five through it."""
 PITCH = LARGEST + REACH
 ORIGIN = REACH * PITCH + REACH
 CELLS = (LARGEST + 2 * REACH) * PITCH + REACH
 STEPS = (1, PITCH, PITCH + 1, PITCH - 1)
-"""From a cell to the next one: along a row, down a column, down right, down left."""
+"""The steps from a cell to the next: right, down, down right, down left."""
 
 
 def cell(x: int, y: int) -> int:
@@ -30,7 +30,7 @@ def cell(x: int, y: int) -> int:
 
 
 def place(index: int) -> tuple[int, int]:
-    """Return column and row of a cell."""
+    """Return the column and row of a cell."""
     y, x = divmod(index - ORIGIN, PITCH)
     return x, y
 
@@ -41,7 +41,7 @@ def name(x: int, y: int) -> str:
 
 
 def read(text: str) -> tuple[int, int] | None:
-    """Return column and row of a named cell, ignoring case; None if it is on no board."""
+    """Return the column and row of a named cell, ignoring case, or None if the name is invalid."""
     match = re.fullmatch(r"\s*([a-t])([1-9]|1[0-9]|20)\s*", text.lower(), re.ASCII)
     return None if match is None else (ord(match[1]) - ord("a"), int(match[2]) - 1)
 
@@ -52,7 +52,7 @@ def board(size: int) -> tuple[int, ...]:
 
 
 def lines(size: int) -> tuple[tuple[int, int, int], ...]:
-    """Return the lines with room for a five: first cell, step to the next, number of cells."""
+    """Return all lines of at least five cells: first cell, step to the next, number of cells."""
     inside, found = set(board(size)), []
     for step in STEPS:
         for first in sorted(inside):
@@ -65,7 +65,7 @@ def lines(size: int) -> tuple[tuple[int, int, int], ...]:
 
 
 def windows(size: int) -> tuple[tuple[int, ...], ...]:
-    """Return every five cells in a row."""
+    """Return all runs of five adjacent cells."""
     return tuple(
         tuple(first + (start + i) * step for i in range(5))
         for first, step, length in lines(size)

@@ -1,4 +1,4 @@
-"""The models of the wire format, and the only conversions between them and states."""
+"""The models of the wire format, and all conversions between them and states."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Options(Model):
 
 
 class Move(Model):
-    """A stone on an empty cell; or a color, when the swap lets a player choose one."""
+    """A stone on an empty cell, or a color if a player has to choose one after a swap opening."""
 
     x: int | None = Field(None, ge=0, lt=geo.LARGEST, description="Column, from 0 at the left.")
     y: int | None = Field(None, ge=0, lt=geo.LARGEST, description="Row, from 0 at the top.")
@@ -102,7 +102,7 @@ class View(Model):
 
 
 def start(options: Options, seats: int, deal: Mapping[str, Json]) -> np.record:
-    """Return the first state, or raise `InvalidSetup` with the option at fault."""
+    """Return the first state, or raise `InvalidSetup` that names the invalid option."""
     if seats != 2:
         raise InvalidSetup("seats", f"expected 2 players, not {seats}")
     if options.swap and options.opening:
@@ -111,7 +111,7 @@ def start(options: Options, seats: int, deal: Mapping[str, Json]) -> np.record:
 
 
 def _opener(options: Options, deal: Mapping[str, Json]) -> int:
-    """Return the seat that begins, from the option or the deal."""
+    """Return the seat that moves first, from the option or the deal."""
     return int(deal["first"] == 1) if options.first == "random" else FIRSTS.index(options.first) - 1
 
 
@@ -136,7 +136,7 @@ def _room(state: Any) -> bool:
 
 
 def _place(state: Any, text: str) -> None:
-    """Put a stone of the opening, or raise `InvalidSetup`."""
+    """Place a stone of the opening, or raise `InvalidSetup`."""
     at, size = geo.read(text), int(state["width"])
     if at is None or max(at) >= size:
         message = f"expected cells a1 to {geo.name(size - 1, size - 1)}, not {text!r}"
@@ -157,17 +157,17 @@ CHOICES = tuple(Move(colour=colour) for colour in COLOURS)
 
 @functools.cache
 def move(x: int, y: int) -> Move:
-    """Return the move of a stone; moves are frozen, so one object serves for all."""
+    """Return the move that places a stone. Moves are frozen, so each is created once and shared."""
     return Move(x=x, y=y)
 
 
 def encode(action: int) -> Move:
-    """Turn an action into its wire move."""
+    """Convert an action to its wire move."""
     return CHOICES[action] if action < rules.CHOICES else move(*geo.place(action))
 
 
 def decode(state: Any, wire: Move) -> int:
-    """Turn a wire move into a legal action, or raise `IllegalAction`."""
+    """Convert a wire move to a legal action, or raise `IllegalAction`."""
     action = _action(wire)
     if not rules.allows_in(as_array(state), action):
         raise IllegalAction(_reason(state, wire))
@@ -182,7 +182,7 @@ def _action(wire: Move) -> int:
 
 
 def _reason(state: Any, wire: Move) -> str:
-    """Explain why a move is illegal."""
+    """Return why a move is illegal."""
     size = int(state["width"])
     if int(state["side"]) < 0:
         return "the play is over"
@@ -197,10 +197,10 @@ def _reason(state: Any, wire: Move) -> str:
 
 
 class _Notation(Notation[Move]):
-    """Moves as cells or colors."""
+    """Moves written as cells or colors."""
 
     def format(self, move: Move) -> str:
-        """Write a move as a person would."""
+        """Return a move as a person writes it."""
         return str(move.colour) if move.x is None or move.y is None else geo.name(move.x, move.y)
 
     def parse(self, text: str) -> Move:
@@ -220,7 +220,7 @@ NOTATION: Final = _Notation()
 
 
 PAIRS = tuple(geo.place(cell) for cell in range(geo.CELLS))
-"""Column and row of each cell."""
+"""The column and row of each cell."""
 
 
 _FIELDS = RecordReader(
@@ -233,12 +233,12 @@ _ROWS = tuple(
     tuple(slice(corner, corner + size) for corner in _CORNERS[:size])
     for size in range(geo.LARGEST + 1)
 )
-"""The slice of `board` for each row, by the size of the board."""
+"""The slice of `board` for each row, indexed by board size."""
 _STONES = bytes.maketrans(bytes([rules.EMPTY, rules.BLACK, rules.WHITE, rules.WALL]), b".xo#")
 
 
 def view(state: np.record) -> View:
-    """Return the view of all seats and of the public."""
+    """Return the view, which is the same for all seats and the public."""
     size, exact, first, dead_draw, swap, placed, stones, ply, side, end, *rest = _FIELDS(state)
     winner, opener, black, unsettled, history, board = rest
     cells = tuple(history[:stones])
@@ -265,12 +265,12 @@ def view(state: np.record) -> View:
 
 
 def view_json(state: np.record) -> bytes:
-    """Return the view as the JSON that travels: that of its model, byte for byte."""
+    """Return the view as JSON, byte for byte the JSON of its model."""
     return text_of(write_view, state, SIZE)
 
 
 def _winning_row(state: np.record) -> list[tuple[int, int]]:
-    """Return the cells of the row that has won, from one end to the other."""
+    """Return the cells of the winning row, from one end to the other."""
     out = np.empty(geo.LARGEST, np.int32)
     length = rules.winning_row_in(as_array(state), kernel_array(out))
     return [PAIRS[cell] for cell in out[:length].tolist()]
@@ -291,7 +291,7 @@ def _options(
 
 
 def features(seen: View, seat: int) -> Features:
-    """Return float32 [3, size, size], rows before columns; black comes first before a swap."""
+    """Return float32 [3, size, size]; black's plane is first until colors are chosen."""
     own = "o" if seen.colours is not None and seen.colours[seat] == "white" else "x"
     cells = np.array([list(row) for row in seen.board])
     planes = np.full((3, *cells.shape), seen.colours is not None, np.float32)
@@ -301,7 +301,7 @@ def features(seen: View, seat: int) -> Features:
 
 
 def state_from_view(seen: View) -> np.record:
-    """Return the state that a view shows, byte for byte, by playing its moves again."""
+    """Return the state that a view shows, byte for byte, by replaying its moves."""
     state = _start(seen.options, seen.opener)
     for i in range(seen.opening, len(seen.moves)):
         if i == rules.SWAP_STONES:
@@ -314,7 +314,7 @@ def state_from_view(seen: View) -> np.record:
 
 
 def _choose(state: np.record, seen: View) -> None:
-    """Play the choice of color of a view, if that comes next."""
+    """Play the view's choice of color, if that is the next action."""
     if rules.choosing(state) and seen.colours is not None:
         chooser = 1 - seen.opener
         play(state, COLOURS.index(seen.colours[chooser]))

@@ -1,7 +1,7 @@
-"""The drawing of a view: crossings of lines with stones, coordinates, the last stone, the row.
+"""The drawing of a view: intersections with stones, coordinates, the last stone, the winning row.
 
-Column a is at the left and row 1 at the top, as in the rows of a view. While a color is to be
-chosen there are two buttons beside the board.
+Column a is on the left and row 1 at the top, as in the rows of a view. While a player has to choose
+a color, there are two buttons beside the board.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _COLOUR_OF: dict[str, PieceColour] = {"x": "black", "o": "white"}
 
 
 def scene(view: View) -> Scene:
-    """Draw a view; a cell's name is its text, the owner of a stone the seat that has its color.
+    """Return the scene of a view.
 
-    Before a color is chosen, stones have no owner.
+    The owner of a stone is the seat with its color; before colors are chosen, stones have no owner.
     """
     size, owners = view.options.size, _owners(view)
     cells = [
@@ -39,14 +39,14 @@ def choosing(view: View) -> bool:
 
 
 def _owners(view: View) -> dict[str, int]:
-    """Return the seat of each stone, none before a color is chosen."""
+    """Return the seat of each stone; empty before colors are chosen."""
     if view.colours is None:
         return {}
     return {"x": view.colours.index("black"), "o": view.colours.index("white")}
 
 
 def _seat(view: View, stone: str) -> int:
-    """Return the seat that has a color; the opener has black if none was ever chosen."""
+    """Return the seat that has a color; the opener has black if no color has been chosen."""
     black = view.opener if view.colours is None else view.colours.index("black")
     return black if stone == "x" else 1 - black
 
@@ -58,7 +58,7 @@ def _cell(x: int, y: int, owner: int | None, colour: PieceColour | None) -> Cell
 
 @functools.cache
 def _buttons(size: int) -> tuple[Cell, ...]:
-    """Return a button for each color, beside the middle of the board."""
+    """Return a button for each color, next to the middle of the board."""
     middle = (size - 1) // 2
     return tuple(
         Cell(colour, size + 1, middle + 2 * i, kind="button", glyph=colour[0].upper())
@@ -90,7 +90,7 @@ def _text(view: View) -> tuple[str, ...]:
 
 
 def _swap_line(view: View) -> str:
-    """Return the line about the choice that the swap offers now."""
+    """Return the status line for a swap opening."""
     if choosing(view):
         return f"{seat_name(view.to_act)} chooses: black or white (white moves next)"
     left = 3 - len(view.moves)
@@ -105,7 +105,7 @@ def _count(view: View, colour: str) -> str:
 
 
 def _line(view: View, colour: str) -> str:
-    """Return the line about a color: its player, number of stones, and status."""
+    """Return the line for a color: its number of stones, player and status."""
     seat = _seat(view, "x" if colour == "black" else "o")
     doing = ", to move" if view.to_act == seat else _result(view, seat)
     return f"{_count(view, colour)}, {seat_name(seat)}{doing}"

@@ -3,30 +3,30 @@
 The position
 ------------
 ``board[cell]`` is `EMPTY`, `BLACK`, `WHITE` or, off the board, `WALL` (see `geometry` for cells).
-Black puts the first stone, stones alternate, and none is ever taken away, so the color to move
-follows from the number of stones. `black` is the seat that has black, `opener` the seat that
-acts first. ``history[i]`` is the cell of stone number `i`, the stones of an opening included.
+Black places the first stone, colors alternate, and stones are never removed, so the color to move
+follows from the number of stones. `black` is the seat that plays black, `opener` the seat that acts
+first. ``history[i]`` is the cell of stone number `i`, including the stones of an opening.
 
-An action is a cell. Two cells of the border, which hold no stone, stand for the choice of a
-color: `TAKE_BLACK` and `TAKE_WHITE`.
+An action is a cell. Two border cells represent the choice of a color: `TAKE_BLACK` and
+`TAKE_WHITE`.
 
 Swap
 ----
-This is the only option that changes the order of turns: the opener puts the first three stones,
-black, white, black; then the other seat takes a color, which counts as a ply; then white moves on.
-Until that choice `unsettled` is 1 and `black` is provisionally the opener.
+This is the only option that changes the order of turns: the opener places the first three stones,
+black, white, black; then the other seat chooses a color, which counts as a ply; then white moves.
+Until that choice, `unsettled` is 1 and `black` is provisionally the opener.
 
 Ends
 ----
-A five, which can only be on a line through the last stone; a full board; and with `dead_draw` a
-board on which no five cells in a row are still open to either color. Five cells are open to a color
-when the other one has no stone on them. If exactly five are needed, the cell before and the cell
-behind must not be of the color either: a stone there would make the five a six forever. The values
-of the colors are chosen for that test: the union of the bytes of a row is 3 when both colors are
-on it, or when it leaves the board.
+The match ends with a five, which must be on a line through the last stone; with a full board; and,
+if `dead_draw` is set, when no five adjacent cells are open to either color. Five cells are open to
+a color if the other color has no stone on them. If exactly five are required, the cells at both
+ends must not have the color either: a stone there would turn the five into a six. The values of the
+colors are chosen for this test: the bitwise or of five cells is 3 if both colors are on them, or if
+they extend beyond the board.
 
-No count of open rows is kept: on most boards one of the first that are looked at is open, so
-looking costs less than counting, and an undo has nothing to restore.
+Open rows are not counted incrementally: on most boards, one of the first rows checked is open, so a
+search is cheaper, and `undo` has no count to restore.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ MAX_ACTIONS = MOST
 END_FIVE, END_FULL, END_DEAD, END_DROPPED = 1, 2, 3, 4
 REASONS = ("", "five", "full", "dead", "dropped")
 FIRSTS = ("random", "seat-0", "seat-1")
-"""The values of the option for who begins."""
+"""The values of the option for the first seat."""
 
 PITCH, ORIGIN, STEPS = geo.PITCH, geo.ORIGIN, geo.STEPS
 
@@ -70,14 +70,14 @@ STATE = kernels.record_type(
         ("exact", np.int32),
         ("dead_draw", np.int32),
         ("swap", np.int32),
-        ("unsettled", np.int32),  # 1 until a color was chosen, in a play with the swap
-        ("first", np.int32),  # the option, as an index
+        ("unsettled", np.int32),  # in a match with swap, 1 until a color is chosen
+        ("first", np.int32),  # the option as an index
         ("opener", np.int32),
         ("black", np.int32),
         ("placed", np.int32),  # stones of the opening
         ("stones", np.int32),
-        ("end", np.int32),  # why it is over, 0 while it goes on
-        ("winner", np.int32),  # a seat, -1 for none
+        ("end", np.int32),  # the reason for the end, or 0
+        ("winner", np.int32),  # a seat, or -1
         ("board", np.uint8, (geo.CELLS,)),
         ("history", np.uint16, (MOST,)),
     ],
@@ -86,7 +86,7 @@ STATE = kernels.record_type(
 
 
 def _keys() -> np.ndarray:
-    """Return random numbers for a stone of each color on each cell, and three more."""
+    """Return random numbers for a stone of each color on each cell, and three others."""
     source = np.random.Generator(np.random.PCG64(5))
     return source.integers(0, 2**64, size=(3, geo.CELLS), dtype=np.uint64)
 
@@ -96,18 +96,18 @@ STONE_KEY = kernels.kernel_array(_KEYS)
 TURN_KEY, BLACK_KEY, UNSETTLED_KEY = (
     kernels.kernel_array(np.array([0, _KEYS[EMPTY, i]], np.uint64)) for i in range(3)
 )
-"""For the seat to act, for the seat that has black, and for a choice of colors to come."""
+"""Keys for the seat to act, for the seat that plays black, and for a pending color choice."""
 
 
 @kernel
 def seat_of_colour(st: Record, colour: Int) -> Int:
-    """Return the seat that has a color."""
+    """Return the seat that plays a color."""
     return i64(st.black) if colour == BLACK else 1 - i64(st.black)
 
 
 @kernel
 def seat_to_move(st: Record) -> Int:
-    """Return the seat whose turn it is, or would be if the play were not over."""
+    """Return the seat to move, ignoring whether the match is over."""
     if st.unsettled == 0:
         return seat_of_colour(st, BLACK + (i64(st.stones) & 1))
     return i64(st.opener) if st.stones < SWAP_STONES else 1 - i64(st.opener)
@@ -115,7 +115,7 @@ def seat_to_move(st: Record) -> Int:
 
 @kernel
 def choosing(st: Record) -> bool:
-    """Return whether the next action is the choice of a color."""
+    """Return whether the next action is to choose a color."""
     return bool(st.unsettled != 0 and st.stones == SWAP_STONES and st.side >= 0)
 
 
@@ -131,7 +131,7 @@ def count(st: Record) -> Int:
 
 @kernel
 def generate(st: Record, moves: Moves) -> Int:
-    """Write the empty cells, row by row, or the choice of a color; nothing when over."""
+    """Write the empty cells, row by row, or the choices of color; nothing after the end."""
     if st.side < 0:
         return i64(0)
     if choosing(st):
@@ -144,7 +144,7 @@ def generate(st: Record, moves: Moves) -> Int:
     for y in range(size):
         start = i64(ORIGIN + y * PITCH)
         for cell in range(start, start + size):
-            moves[n] = cell  # kept only where the cell is empty: no branch
+            moves[n] = cell  # overwritten unless the cell is empty: avoids a branch
             n += i64(board[cell] == EMPTY)
     return n
 
@@ -159,7 +159,7 @@ def allows(st: Record, action: Int) -> bool:
 
 @kernel
 def run_length(st: Record, cell: Int, step: Int) -> Int:
-    """Return how many stones of one color stand in a row through a stone."""
+    """Return the length of the run of one color through a stone."""
     board = st.board
     colour = board[cell]
     length = i64(1)
@@ -176,7 +176,7 @@ def run_length(st: Record, cell: Int, step: Int) -> Int:
 
 @kernel
 def winning_step(st: Record, cell: Int) -> Int:
-    """Return the step of a line on which the stone in `cell` has won, 0 for none."""
+    """Return the step of the line on which the stone in `cell` wins, or 0."""
     for step in STEPS:
         length = run_length(st, cell, i64(step))
         if length == 5 or (length > 5 and st.exact == 0):
@@ -186,7 +186,7 @@ def winning_step(st: Record, cell: Int) -> Int:
 
 @kernel
 def _open_to(st: Record, cell: Int, step: Int, stones: Int, colour: Int) -> bool:
-    """Return whether five cells from `cell` on can become exactly five of a color."""
+    """Return whether the five cells starting at `cell` can become exactly five of a color."""
     if stones != EMPTY and stones != colour:
         return False
     return bool(st.board[cell - step] != colour and st.board[cell + 5 * step] != colour)
@@ -194,7 +194,7 @@ def _open_to(st: Record, cell: Int, step: Int, stones: Int, colour: Int) -> bool
 
 @kernel
 def is_open(st: Record, cell: Int, step: Int) -> bool:
-    """Return whether the five cells from `cell` on are on the board and open to somebody."""
+    """Return whether the five cells starting at `cell` are on the board and open to a color."""
     board = st.board
     stones = i64(board[cell]) | i64(board[cell + step]) | i64(board[cell + 2 * step])
     stones = stones | i64(board[cell + 3 * step]) | i64(board[cell + 4 * step])
@@ -207,7 +207,7 @@ def is_open(st: Record, cell: Int, step: Int) -> bool:
 
 @kernel
 def any_window_open(st: Record) -> bool:
-    """Return whether any five cells in a row are open to somebody."""
+    """Return whether any five adjacent cells are open to a color."""
     size = i64(st.width)
     for y in range(size):
         start = i64(ORIGIN + y * PITCH)
@@ -220,7 +220,7 @@ def any_window_open(st: Record) -> bool:
 
 @kernel
 def _end_reason(st: Record, m: Int) -> Int:
-    """Return why the play is over after the stone in `m`, or 0."""
+    """Return the reason for which the stone in `m` ends the match, or 0."""
     if st.stones >= LEAST and winning_step(st, m) != 0:
         return i64(END_FIVE)
     if st.stones == i64(st.width) * i64(st.width):
@@ -232,7 +232,7 @@ def _end_reason(st: Record, m: Int) -> Int:
 
 @kernel
 def put_stone(st: Record, m: Int) -> Int:
-    """Put the next stone, and nothing else; return its color."""
+    """Place the next stone without passing the turn; return its color."""
     stones = i64(st.stones)
     colour = i64(BLACK + (stones & 1))
     st.board[m] = colour
@@ -244,7 +244,7 @@ def put_stone(st: Record, m: Int) -> Int:
 
 @kernel
 def _assign_colours(st: Record, black: Int, unsettled: Int) -> None:
-    """Set who has black and whether that may change, in the key too."""
+    """Set the seat that plays black and whether this may change; update the key."""
     st.key = st.key ^ BLACK_KEY[st.black] ^ BLACK_KEY[black]
     st.key = st.key ^ UNSETTLED_KEY[st.unsettled] ^ UNSETTLED_KEY[unsettled]
     st.black = black
@@ -253,7 +253,7 @@ def _assign_colours(st: Record, black: Int, unsettled: Int) -> None:
 
 @kernel
 def _pass_turn(st: Record, before: Int, after: Int) -> None:
-    """Give the turn to the seat `after`, in the key too."""
+    """Pass the turn to the seat `after`; update the key."""
     st.key = st.key ^ TURN_KEY[before] ^ TURN_KEY[after]
     st.side = after
 
@@ -300,7 +300,7 @@ def undo(st: Record, m: Int) -> None:
 
 @kernel
 def forfeit(st: Record, seat: Int) -> None:
-    """Take a seat out of a play that goes on; the other one has won."""
+    """Remove a seat from an unfinished match; the other seat wins."""
     st.end = END_DROPPED
     st.winner = 1 - seat
     st.side = -1
@@ -308,7 +308,7 @@ def forfeit(st: Record, seat: Int) -> None:
 
 @kernel
 def _adjacent_run(st: Record, cell: Int, step: Int, colour: Int) -> Int:
-    """Return how many stones of `colour` touch `cell` from this side, one behind the other."""
+    """Return the length of the run of `colour` that is adjacent to `cell` in direction `step`."""
     length = i64(0)
     there = i64(cell + step)
     while st.board[there] == colour:
@@ -319,7 +319,7 @@ def _adjacent_run(st: Record, cell: Int, step: Int, colour: Int) -> Int:
 
 @kernel
 def move_score(st: Record, m: Int) -> Int:
-    """Prefer cells that lengthen own rows, then those that stop rows of the other color."""
+    """Prefer cells that extend the mover's rows, then those that block the opponent's."""
     if m < CHOICES:
         return i64(0)
     mine = BLACK + (i64(st.stones) & 1)
@@ -335,7 +335,7 @@ def move_score(st: Record, m: Int) -> Int:
 
 @kernel
 def _completions(st: Record, stone: Int, moves: Moves) -> Int:
-    """Write the cells in which a five through a stone can be completed; return how many."""
+    """Write the cells that complete a five through a stone; return their number."""
     colour = i64(st.board[stone])
     n: Int = i64(0)
     for step in STEPS:
@@ -362,7 +362,7 @@ def _completions(st: Record, stone: Int, moves: Moves) -> Int:
 
 @kernel
 def tactical_moves(st: Record, moves: Moves) -> Int:
-    """Write the cell of an own five, or those of the other's, on lines through the last stones."""
+    """Write a cell that completes an own five, or all that block one, near the last two stones."""
     stones = i64(st.stones)
     if st.side < 0 or st.unsettled != 0 or stones < LEAST - 1:
         return i64(0)
@@ -383,7 +383,7 @@ def tactical_moves(st: Record, moves: Moves) -> Int:
 
 @kernel
 def compute_key(st: Record) -> Any:
-    """Return the key from scratch."""
+    """Return the key, computed from scratch."""
     key = TURN_KEY[seat_to_move(st)] ^ BLACK_KEY[st.black] ^ UNSETTLED_KEY[st.unsettled]
     for i in range(st.stones):
         cell = i64(st.history[i])
@@ -393,7 +393,7 @@ def compute_key(st: Record) -> Any:
 
 @kernel
 def winning_row(st: Record, out: Moves) -> Int:
-    """Write the whole row through the last stone, which has won; return how many cells."""
+    """Write the winning row through the last stone; return its length."""
     cell = i64(st.history[i64(st.stones) - 1])
     step = winning_step(st, cell)
     length = run_length(st, cell, step)
@@ -407,7 +407,7 @@ def winning_row(st: Record, out: Moves) -> Int:
 
 @kernel
 def observe(st: Record, seat: Int, out: Planes) -> None:
-    """Write three planes over the board: own, the other's, and 1 once colors are chosen."""
+    """Write three planes over the board: own stones, the opponent's, and 1 if colors are chosen."""
     board = st.board
     size = i64(st.width)
     area = size * size
@@ -428,13 +428,13 @@ def observe(st: Record, seat: Int, out: Planes) -> None:
 
 @kernel
 def num_dense(st: Record) -> Any:
-    """Return the number of cells, plus two if the color may have to be chosen."""
+    """Return the number of cells, plus two in a match with swap."""
     return i64(st.width) * i64(st.width) + (CHOICES if st.swap != 0 else 0)
 
 
 @kernel
 def dense_index(st: Record, m: Int) -> Any:
-    """Return the place of a cell, row by row; the choices come behind."""
+    """Return the index of a cell, row by row; the choices of color follow."""
     size = i64(st.width)
     if m < CHOICES:
         return size * size + m
@@ -444,7 +444,7 @@ def dense_index(st: Record, m: Int) -> Any:
 
 @kernel
 def dense_action(st: Record, index: Int) -> Any:
-    """Return the cell, or the choice, that has a dense number."""
+    """Return the cell or choice for a dense number."""
     size = i64(st.width)
     if index >= size * size:
         return i64(index - size * size)
@@ -453,24 +453,24 @@ def dense_action(st: Record, index: Int) -> Any:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""A state as `kernels.box` returns it: Python calls the kernels below for single states."""
+"""The result of `as_array`, which the kernels below take because Python calls them."""
 
 
 @kernel
 def count_in(states: StateArray) -> Int:
-    """Do `count`."""
+    """Call `count` on the only state."""
     return count(states[0])
 
 
 @kernel
 def allows_in(states: StateArray, action: Int) -> bool:
-    """Do `allows`."""
+    """Call `allows` on the only state."""
     return allows(states[0], action)
 
 
 @kernel
 def winning_row_in(states: StateArray, out: Moves) -> Int:
-    """Do `winning_row`."""
+    """Call `winning_row` on the only state."""
     return winning_row(states[0], out)
 
 
@@ -494,7 +494,7 @@ operations.implement(
 def make_state(
     *, size: int, exact: bool, dead_draw: bool, swap: bool, first: int, opener: int
 ) -> np.record:
-    """Return the empty board at ply 0; `first` is the index of the option, `opener` a seat."""
+    """Return a state with an empty board; `first` is the option's index, `opener` a seat."""
     return _empty_board(size, exact, dead_draw, swap, first, opener).copy()
 
 
@@ -502,7 +502,7 @@ def make_state(
 def _empty_board(
     size: int, exact: bool, dead_draw: bool, swap: bool, first: int, opener: int
 ) -> np.record:
-    """Make the state that every match with these options begins from; it is never played on."""
+    """Return the first state for these options, shared by all matches and never modified."""
     st: Record = kernels.new(STATE)
     st.seats, st.width, st.exact, st.dead_draw = 2, size, exact, dead_draw
     st.swap = st.unsettled = swap
@@ -515,7 +515,7 @@ def _empty_board(
 
 
 def place_opening_stone(state: np.record, cell: int) -> None:
-    """Put the next stone of an opening, which is no ply; nothing is checked."""
+    """Place the next stone of an opening, without counting a ply or validating it."""
     st: Record = state
     put_stone(st, cell)
     st.placed += 1

@@ -1,4 +1,4 @@
-"""The view as JSON, written by a kernel; byte for byte the output of `models.view`."""
+"""The view as JSON, written by a kernel; byte for byte the JSON of `models.view`."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ _BRACKET, _BRACKET_END, _COMMA, _MARK, _A = (ord(mark) for mark in '[],"a')
 
 _CELL_CHARS = len("[19,19],")
 SIZE = (
-    512  # parts of fixed length: under 400
+    512  # parts of fixed length, under 400
     + geo.LARGEST * (geo.LARGEST + len('","'))
-    + (2 * rules.MOST + geo.LARGEST) * _CELL_CHARS  # an opening, the stones, the row that has won
+    + (2 * rules.MOST + geo.LARGEST) * _CELL_CHARS  # an opening, the stones, the winning row
 )
-"""More characters than a view has."""
+"""An upper bound on the length of a view."""
 
 
 @kernel
 def _put_cell(out: Text, at: Int, cell: Int) -> Int:
-    """Write column and row of a cell as a list."""
+    """Write the column and row of a cell as a list."""
     y = (cell - geo.ORIGIN) // geo.PITCH
     out[at] = _BRACKET
     at = put_int(out, at + 1, cell - geo.ORIGIN - y * geo.PITCH)
@@ -61,7 +61,7 @@ def _put_cell(out: Text, at: Int, cell: Int) -> Int:
 
 @kernel
 def _put_name(out: Text, at: Int, cell: Int) -> Int:
-    """Write the name of a cell as a text: its letter, and its row from 1."""
+    """Write the name of a cell as a string: the letter of its column and its row from 1."""
     y = (cell - geo.ORIGIN) // geo.PITCH
     out[at] = _MARK
     out[at + 1] = _A + cell - geo.ORIGIN - y * geo.PITCH
@@ -77,7 +77,7 @@ def _put_bool(out: Text, at: Int, value: Int) -> Int:
 
 @kernel
 def _put_options(st: Record, out: Text, at: Int) -> Int:
-    """Write the host's options."""
+    """Write the options."""
     at = put_int(out, put(out, at, _SIZE), st.width)
     at = put(out, _put_bool(out, put(out, at, _EXACT), st.exact), _FIRST)
     at = put_one(out, at, _FIRSTS, _FIRSTS_AT, st.first)
@@ -93,7 +93,7 @@ def _put_options(st: Record, out: Text, at: Int) -> Int:
 
 @kernel
 def _put_end(st: Record, out: Text, at: Int) -> Int:
-    """Write why the play is over, and the winner."""
+    """Write the reason for the end and the winner."""
     if st.end == 0:
         return at
     at = put_one(out, put(out, at, _OVER), _REASONS, _REASONS_AT, st.end)
@@ -104,7 +104,7 @@ def _put_end(st: Record, out: Text, at: Int) -> Int:
 
 @kernel
 def _put_board(st: Record, out: Text, at: Int) -> Int:
-    """Write the rows of the board and the stones in the order in which they were placed."""
+    """Write the rows of the board, and the stones in playing order."""
     board, history = st.board, st.history
     at = put(out, at, _BOARD)
     for y in range(st.width):
@@ -125,7 +125,7 @@ def _put_board(st: Record, out: Text, at: Int) -> Int:
 
 @kernel
 def _put_last(st: Record, out: Text, at: Int) -> Int:
-    """Write the last action, if there was one: a color that was chosen, or a stone."""
+    """Write the last action, if any: a chosen color or a stone."""
     if st.swap != 0 and st.unsettled == 0 and st.stones == rules.SWAP_STONES:
         return put(out, at, _TOOK_BLACK if st.black != st.opener else _TOOK_WHITE)
     if st.ply == 0:
@@ -138,7 +138,7 @@ def _put_last(st: Record, out: Text, at: Int) -> Int:
 
 @kernel
 def _put_line(st: Record, out: Text, at: Int) -> Int:
-    """Write the row that has won, if one has."""
+    """Write the winning row, if any."""
     if st.end != rules.END_FIVE:
         return at
     cells = np.empty(geo.LARGEST, np.int32)
