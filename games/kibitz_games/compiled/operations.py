@@ -53,7 +53,7 @@ The operations
                               forced pass is an action, and there are no actions when the match is
                               over
 `play(st, m)`                 apply a legal action
-`undo(st, m)`                 take back `m`, the last action played
+`undo(st, m)`                 take back the last action `m`
 `apply(st, m)`                update the position, the seat to act and the end of the match for `m`,
                               in a state declared by `snapshot.state_type`; `play` does the rest
 `compute_key(st)`             the key computed from scratch, equal to ``st.key``

@@ -1,4 +1,4 @@
-"""Line-Nim: the hexagonal misère Nim, with the rules of `rules` on the maps of `maps`."""
+"""Line-Nim: misère Nim on hexagons. `rules` has the rules, `maps` the start maps."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kibitz_games.line_nim.models import Move, Options, View
 
 
 class LineNim(Game[Options, Move, View]):
-    """Lines of cells are crossed out until one of two players has to take the last cell."""
+    """Two players cross out lines of cells until one has to take the last cell and loses."""
 
     info: ClassVar[GameInfo] = GameInfo(
         name="line-nim",
@@ -58,7 +58,7 @@ class LineNim(Game[Options, Move, View]):
         return render.scene(view)
 
     def features(self, view: View, seat: int) -> Features:
-        """Return two planes over the map, [y, x]: cells that are free, and cells that are gone."""
+        """Return two planes over the map, [y, x]: free cells, and crossed out cells."""
         return models.features(view, seat)
 
 

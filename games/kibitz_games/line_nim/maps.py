@@ -1,15 +1,15 @@
-"""Start maps: how they grow from a seed, and how a host writes one.
+"""Start maps: generated from a seed, or written by the host.
 
-Growing follows the assignment that the game is from. The cell at (6, 6) comes first: it is free
-with probability 0.7 and an obstacle otherwise, and it is the frontier. Then a random cell leaves
-the frontier, again and again. Its undecided neighbors are decided in the order of directions 3, 4,
-1, 2, 5, 6, each free with probability 0.7; free ones join the frontier. The map is done as soon as
-it has n free cells. It starts again if the frontier runs dry, or if the free cells are not
-connected, which happens around a first cell that is an obstacle. Cells that are never decided are
-obstacles.
+The generator follows the university assignment that introduced the game. The first cell is (6, 6):
+it is free with probability 0.7, otherwise an obstacle, and forms the initial frontier. Then the
+generator repeatedly removes a random cell from the frontier. It decides the cell's undecided
+neighbors in the order of directions 3, 4, 1, 2, 5, 6: each is free with probability 0.7, and free
+ones join the frontier. The map is complete once it has n free cells. The generator starts over if
+the frontier becomes empty, or if the free cells are not connected, which can happen if the first
+cell is an obstacle. Undecided cells become obstacles.
 
-All random numbers come from a dedicated source seeded with the seed and n; only
-``random.Random.random`` is used, which gives the same numbers in every version of Python.
+All random numbers come from one generator seeded with the seed and n. It uses only
+``random.Random.random``, which returns the same numbers in every version of Python.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _ORDER: Final = (3, 4, 1, 2, 5, 6)
 
 
 def size(seed: int) -> int:
-    """Draw how many cells are free: `FEWEST` to `MOST`, all as likely."""
+    """Draw the number of free cells uniformly from `FEWEST` to `MOST`."""
     return _below(random.Random(f"line-nim/size/{seed}"), MOST - FEWEST + 1) + FEWEST
 
 
 def grow(seed: int, n: int) -> tuple[int, ...]:
-    """Return the free cells of the map that belongs to a seed and a number of cells."""
+    """Generate the map for a seed and a number of free cells; return the free cells."""
     source = random.Random(f"line-nim/map/{seed}/{n}")
     while True:
         free = _attempt(source, n)
@@ -45,7 +45,7 @@ def grow(seed: int, n: int) -> tuple[int, ...]:
 
 
 def _attempt(source: random.Random, n: int) -> list[int]:
-    """Grow until `n` cells are free or the frontier has run dry; return the free cells."""
+    """Grow until `n` cells are free or the frontier is empty; return the free cells."""
     decided, frontier = {_SEED_CELL}, [_SEED_CELL]
     free = [_SEED_CELL] if source.random() < _LUCK else []
     while frontier and len(free) < n:
@@ -66,21 +66,21 @@ def _below(source: random.Random, limit: int) -> int:
 
 
 def rows(free: Iterable[int]) -> list[str]:
-    """Draw a map: twelve strings of twelve characters, a dot for a free cell, # for an obstacle."""
+    """Return a map as twelve strings of twelve characters: dots for free cells, # for obstacles."""
     inside = set(free)
     text = "".join(FREE if cell in inside else OBSTACLE for cell in range(geo.CELLS))
     return [text[at : at + geo.SIDE] for at in range(0, geo.CELLS, geo.SIDE)]
 
 
 def read_rows(drawn: Sequence[str]) -> tuple[int, ...]:
-    """Return the free cells of a map drawn by `rows`."""
+    """Return the free cells of a map given in the format of `rows`."""
     return tuple(cell for cell, mark in enumerate("".join(drawn)) if mark == FREE)
 
 
 def read(stretches: Iterable[str]) -> tuple[int, ...]:
-    """Return the cells of a map that a host wrote: cells and straight rows, ``f7`` or ``f7-k7``.
+    """Parse a map written by a host: cells such as ``f7`` and straight rows such as ``f7-k7``.
 
-    Raises `ValueError` with the reason if a stretch is invalid.
+    Returns the free cells; raises `ValueError` with the reason if the map is invalid.
     """
     free: set[int] = set()
     for written in stretches:
@@ -100,7 +100,7 @@ def read(stretches: Iterable[str]) -> tuple[int, ...]:
 
 
 def write(free: Iterable[int]) -> tuple[str, ...]:
-    """Write a map as a host would: the rows from left to right, each run of cells by its ends."""
+    """Return a map as a host writes it: horizontal runs of free cells, each by its ends."""
     runs: list[list[int]] = []
     for cell in sorted(free):
         if runs and cell == runs[-1][-1] + 1 and cell % geo.SIDE:

@@ -1,4 +1,4 @@
-"""The models of options, moves and views, and the conversion between them and states."""
+"""The models of options, moves and views, and their conversion to and from states."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Options(Model):
 
 
 class Move(Model):
-    """A line of one to three free cells, from a start cell on in a direction.
+    """A line of one to three free cells in a direction from a start cell.
 
     Directions: 1 up-left, 2 up-right, 3 left, 4 right, 5 down-left, 6 down-right. A single cell
-    needs none. The same line may be spelled from either end.
+    needs no direction. A line may start at either end.
     """
 
     x: int = Field(ge=0, lt=geo.SIDE, description="Column of the start cell.")
@@ -59,9 +59,9 @@ class Move(Model):
 class View(Model):
     """A position. Nothing is hidden, so all viewers get the same view.
 
-    `options` has ``free`` filled in if the map was drawn. ``rows[y][x]`` is ``.`` for a free cell,
-    ``#`` for an obstacle, ``0`` or ``1`` for a cell which that seat has crossed out. `last` is the
-    last line, spelled as `Game.encode` does: from its topmost, leftmost cell.
+    If the map was generated, `options` contains ``free``. ``rows[y][x]`` is ``.`` for a free cell,
+    ``#`` for an obstacle, and ``0`` or ``1`` for a cell crossed out by that seat. `last` is the
+    last line, in the form that `Game.encode` returns: from its topmost, leftmost cell.
     """
 
     options: Options
@@ -78,7 +78,7 @@ class View(Model):
 
 
 def deal(options: Options, seed: int) -> dict[str, Json]:
-    """Draw the map, or return nothing if the host has written one."""
+    """Generate the map, or return an empty deal if the host has written one."""
     if options.map is not None:
         return {}
     n = maps.size(seed) if options.free is None else options.free
@@ -86,7 +86,7 @@ def deal(options: Options, seed: int) -> dict[str, Json]:
 
 
 def start(options: Options, seats: int, dealt: Mapping[str, Json]) -> np.record:
-    """Return the first state, or raise `InvalidSetup` with the option at fault."""
+    """Return the first state, or raise `InvalidSetup` that names the invalid option."""
     if seats != rules.SEATS:
         raise InvalidSetup("seats", f"expected 2 players, not {seats}")
     if options.map is None:
@@ -110,7 +110,7 @@ def _list(value: Json) -> list[Json]:
 
 
 def encode(action: int) -> Move:
-    """Turn an action into its usual spelling: from the head of the line on."""
+    """Convert an action to its canonical wire move, which starts at the head of the line."""
     return _CANONICAL[action]
 
 
@@ -124,7 +124,7 @@ _CANONICAL = tuple(map(_canonical_spelling, geo.LINES, geo.DIRECTION_OF))
 
 @functools.cache
 def move_json(action: int) -> bytes:
-    """Return a move as JSON; every turn lists many, so each is written once."""
+    """Return a move as JSON; cached, because every turn lists many moves."""
     return _CANONICAL[action].to_json()
 
 
@@ -138,16 +138,16 @@ def _spellings() -> Iterator[tuple[tuple[int, int, int | None], int | None]]:
 
 
 _LINES = dict(_spellings())
-"""The line of each spelling (start cell, length, direction); None if it leaves the board."""
+"""The line for each start cell, length and direction; None if it leaves the board."""
 
 
 def line_of_move(wire: Move) -> int | None:
-    """Return the line that a move means, or None where it leaves the board."""
+    """Return the line for a move, or None if it leaves the board."""
     return _LINES[geo.SIDE * wire.y + wire.x, wire.length, wire.direction]
 
 
 def decode(state: np.record, wire: Move) -> int:
-    """Turn any spelling of a legal line into its action, or raise `IllegalAction`."""
+    """Convert any form of a legal line to its action, or raise `IllegalAction`."""
     action = line_of_move(wire)
     if action is None or not rules.allows_in(as_array(state), action):
         raise IllegalAction(_reason(state, wire, action))
@@ -158,7 +158,7 @@ _DIRECTIONS = ("", "up-left", "up-right", "left", "right", "down-left", "down-ri
 
 
 def _reason(state: Any, wire: Move, action: int | None) -> str:
-    """Explain why a move is illegal."""
+    """Return why a move is illegal."""
     if int(state.side) < 0:
         return "the play is over"
     if action is None:
@@ -173,10 +173,10 @@ def _reason(state: Any, wire: Move, action: int | None) -> str:
 
 
 class _Notation(Notation[Move]):
-    """Moves as the ends of a line of cells."""
+    """Moves written as both ends of a line."""
 
     def format(self, move: Move) -> str:
-        """Write a move as a person would: a cell, or the ends of a line, ``f7-h7``."""
+        """Return a move as a person writes it: a cell, or the ends of a line, ``f7-h7``."""
         action = line_of_move(move)
         if action is not None:
             return "-".join(geo.NAMES[cell] for cell in ends(action))
@@ -184,7 +184,7 @@ class _Notation(Notation[Move]):
         return f"{move.length} cells from {start} {_DIRECTIONS[move.direction or 0]}"
 
     def parse(self, text: str) -> Move:
-        """Parse a line written by `format`, from either of its ends."""
+        """Parse a line written by `format`, from either end."""
         cells = geo.parse_row(text)
         if cells is None or len(cells) > geo.LONGEST:
             raise IllegalAction(
@@ -194,7 +194,7 @@ class _Notation(Notation[Move]):
         return encode(geo.LINE_OF[frozenset(cells)])
 
     def spellings(self, move: Move) -> tuple[str, ...]:
-        """Return a line by its ends from either side, and by all of its cells."""
+        """Return the spellings of a line: its ends in either order, and all of its cells."""
         action = line_of_move(move)
         if action is None:
             return (self.format(move),)
@@ -203,7 +203,10 @@ class _Notation(Notation[Move]):
         return tuple(dict.fromkeys([self.format(move), *("-".join(way) for way in ways)]))
 
     def cells(self, move: Move) -> tuple[str, ...]:
-        """Return the two ends of a line, a single cell twice, so that none begins another."""
+        """Return the two ends of a line.
+
+        A single cell is repeated, so that no move is a prefix of another.
+        """
         action = line_of_move(move)
         if action is None:
             raise IllegalAction(f"the line leaves the board: {self.format(move)}")
@@ -215,7 +218,7 @@ NOTATION: Final = _Notation()
 
 
 def ends(action: int) -> tuple[int, ...]:
-    """Return the ends of a line, the only cell of a single one."""
+    """Return the ends of a line, or the only cell of a line of one."""
     cells = geo.LINES[action]
     return cells if len(cells) == 1 else (cells[0], cells[-1])
 
@@ -227,12 +230,11 @@ _FIELDS = RecordReader(
     rules.STATE, "ply", "side", "end", "loser", "free", "given", "history", "board"
 )
 _MARKS = bytes.maketrans(bytes([rules.OBSTACLE, rules.FREE, rules.GONE, rules.GONE + 1]), b"#.01")
-"""The characters of cells in a view: obstacles, free cells, and those that each seat crossed
-out."""
+"""The characters of a view: obstacles, free cells, and cells crossed out by each seat."""
 
 
 def view(state: np.record) -> View:
-    """Return the view of all seats and of the public."""
+    """Return the view, which is the same for all seats and the public."""
     ply, side, end, loser, free, given, history, board = _FIELDS(state)
     drawn = board[: geo.CELLS].translate(_MARKS).decode()
     fields = {
@@ -249,7 +251,7 @@ def view(state: np.record) -> View:
 
 
 _AREA = str.maketrans("01", "..")
-"""Turns the cells that are gone into free ones, as they were at the start."""
+"""Maps crossed out cells to free ones, for the map at the start."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -260,13 +262,13 @@ def _options(area: str, given: bool) -> Options:
 
 
 def features(seen: View, seat: int) -> Features:
-    """Return float32 [2, 12, 12]: free cells, and cells crossed out by whomever."""
+    """Return float32 [2, 12, 12]: free cells, and cells crossed out by either seat."""
     cells = np.array([list(row) for row in seen.rows])
     return np.stack([cells == ".", (cells != ".") & (cells != "#")]).astype(np.float32)
 
 
 def state_from_view(seen: View) -> np.record:
-    """Return the state that a view shows; the lines before its last one are not known to it."""
+    """Return the state that a view shows; earlier lines than the last are not in the view."""
     drawn = "".join(seen.rows)
     free, *gone = ([c for c, mark in enumerate(drawn) if mark == kind] for kind in ".01")
     given = seen.options.map is not None

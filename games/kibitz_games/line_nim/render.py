@@ -1,7 +1,7 @@
 """The drawing of a view: the cells that were free at the start, as an island of hexagons.
 
-Obstacles never change and take no part in play, so they are left out: the surroundings of the
-island are empty, and the board takes no more room than it needs. Each free cell carries its name.
+Obstacles never change and do not matter for play, so they are omitted to save space. Each free cell
+is labeled with its name.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from kibitz_games.line_nim.maps import FREE, OBSTACLE
 from kibitz_games.line_nim.models import View
 
 GLYPHS = ("x", "o")
-"""The crosses of the first and the second seat."""
+"""The marks for cells crossed out by each seat."""
 
 
 def scene(view: View) -> Scene:
-    """Draw a view; a cell is named by the letter of its column and the number of its row."""
+    """Return the scene of a view; cell names are the column's letter and the row's number."""
     drawn = "".join(view.rows)
     area = tuple(cell for cell, mark in enumerate(drawn) if mark != OBSTACLE)
     cells = tuple(_cell(cell, drawn[cell]) for cell in area)
@@ -61,7 +61,7 @@ def _text(view: View, drawn: str) -> Iterator[str]:
 
 
 def _sizes(parts: list[tuple[int, ...]]) -> str:
-    """Return the sizes of the parts if there are several, equal ones together: ``3x1``."""
+    """Return the sizes of the components if there are several; ``3x1`` is three of size 1."""
     if len(parts) < 2:
         return ""
     sizes = [len(part) for part in parts]

@@ -2,16 +2,16 @@
 
 The position
 ------------
-``board[cell]`` is `OBSTACLE`, `FREE`, or ``GONE + seat`` once that seat has crossed the cell out.
-``board[WALL]`` is an obstacle in place of everything off the board, which spares every test of
-borders. An action is the number of a line (`geometry.LINES`), however it was spelled.
+``board[cell]`` is `OBSTACLE`, `FREE`, or ``GONE + seat`` after that seat has crossed the cell out.
+``board[WALL]`` is an obstacle that represents everything off the board, which avoids bounds checks.
+An action is the number of a line (`geometry.LINES`), from whichever end it was written.
 
-The turn changes with every ply and passing is impossible, so the seat to move is ``ply & 1``;
-`side` is the same, or -1 when the play is over. The game is impartial: the seat that crossed a cell
-out matters only for the drawing, and is not part of the key.
+Seats alternate and cannot pass, so the seat to move is ``ply & 1``; `side` is the same, or -1 when
+the match is over. The game is impartial: the seat that crossed out a cell matters only for drawing
+and is not part of the key.
 
-The end is misère: the seat that crosses out the last free cell loses. `undo` needs nothing but the
-action; ``history`` is there because a view shows the last one.
+The seat that crosses out the last free cell loses (misère play). `undo` needs only the action;
+``history`` exists because a view shows the last one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ i64 = kernels.int64_cast()
 SEATS = 2
 MAX_ACTIONS = len(geo.LINES)
 MAX_PLIES = geo.CELLS
-"""Every ply crosses out at least one cell."""
+"""Each ply crosses out at least one cell."""
 WALL = geo.CELLS
 
 OBSTACLE, FREE, GONE = 0, 1, 2
@@ -45,9 +45,9 @@ STATE = kernels.record_type(
         ("seats", np.int32),
         ("ply", np.int32),
         ("side", np.int32),
-        ("end", np.int32),  # why it is over, 0 while it goes on
-        ("loser", np.int32),  # -1 while it goes on
-        ("free", np.int32),  # how many cells are left
+        ("end", np.int32),  # the reason for the end, or 0
+        ("loser", np.int32),  # -1 until the match ends
+        ("free", np.int32),  # number of free cells
         ("given", np.int32),  # whether the host wrote the map
         ("history", np.int16, (MAX_PLIES,)),  # the action of each ply
         ("board", np.uint8, (geo.CELLS + 1,)),
@@ -67,7 +67,7 @@ def _next_cells() -> np.ndarray:
 
 
 def _line_cells() -> np.ndarray:
-    """Return the cells of each line, three places a line, `WALL` in the places it does not need."""
+    """Return the cells of each line, three entries per line, padded with `WALL`."""
     cells = np.full(MAX_ACTIONS * geo.LONGEST, WALL, np.int32)
     for number, line in enumerate(geo.LINES):
         cells[number * geo.LONGEST : number * geo.LONGEST + len(line)] = line
@@ -75,8 +75,10 @@ def _line_cells() -> np.ndarray:
 
 
 def _numbers() -> np.ndarray:
-    """Return the line of each head, onward direction (4 to 6) and length at
-    ``(head*3 + d - 4)*3 + length - 1``, or -1 where it would leave the board."""
+    """Return the line for each head, direction and length, or -1 if it leaves the board.
+
+    The index is ``(head*3 + d - 4)*3 + length - 1``, for directions from 4 to 6.
+    """
     numbers = np.full(geo.CELLS * 9, -1, np.int32)
     for head in range(geo.CELLS):
         for d in geo.ONWARD:
@@ -95,7 +97,7 @@ HEADING = kernels.kernel_array(np.array([heading or 0 for heading in geo.DIRECTI
 
 
 def _keys() -> np.ndarray:
-    """Return a random number for each free cell, and one for the turn of seat 1."""
+    """Return a random number for each free cell, and one for seat 1 to move."""
     source = np.random.Generator(np.random.PCG64(869))
     return source.integers(0, 2**64, size=geo.CELLS + 1, dtype=np.uint64)
 
@@ -105,7 +107,7 @@ KEY = kernels.kernel_array(_keys())
 
 @kernel
 def generate(st: Record, moves: Moves) -> Int:
-    """Write the actions, in ascending order; none when the play is over."""
+    """Write the legal actions in ascending order; none when the match is over."""
     n: Int = i64(0)
     if st.side < 0:
         return n
@@ -129,7 +131,7 @@ def generate(st: Record, moves: Moves) -> Int:
 
 @kernel
 def allows(st: Record, action: Int) -> bool:
-    """Return whether an action, the number of a line, is legal: all of its cells are free."""
+    """Return whether an action is legal: all cells of its line are free."""
     if st.side < 0:
         return False
     taken = 0
@@ -179,7 +181,7 @@ def undo(st: Record, m: Int) -> None:
 
 @kernel
 def forfeit(st: Record, seat: Int) -> None:
-    """Take a seat out of a play that goes on: the other one has won."""
+    """Remove a seat from an unfinished match; the other seat wins."""
     st.end = END_DROPPED
     st.loser = seat
     st.side = -1
@@ -194,13 +196,13 @@ def returns(st: Record, out: Values) -> None:
 
 @kernel
 def move_score(st: Record, m: Int) -> Int:
-    """Prefer long lines: what is left of the tree below them is smaller."""
+    """Prefer long lines, since the trees below them are smaller."""
     return i64(SIZE[m])
 
 
 @kernel
 def longest_line(st: Record, cell: Int, d: Int) -> Int:
-    """Return the longest line from a free cell in direction ``d + 1``: 1, 2 or 3."""
+    """Return the length of the longest line from a free cell in direction ``d + 1``: 1, 2 or 3."""
     near = i64(NEAR[cell * 6 + d])
     if st.board[near] != FREE:
         return i64(1)
@@ -211,8 +213,8 @@ def longest_line(st: Record, cell: Int, d: Int) -> Int:
 def policy_weight(st: Record, m: Int) -> Any:
     """Return the probability that the random player of the original assignment takes `m`.
 
-    It draws a free cell, one of the six directions, and one of the lengths that are possible
-    there, each uniformly; a line is as likely as all of its spellings together.
+    That player draws a free cell, one of the six directions, and one of the lengths possible there,
+    each uniformly. The result is the sum over all draws that give the line.
     """
     head = i64(LINE[m * 3])
     share = 0.0
@@ -228,7 +230,7 @@ def policy_weight(st: Record, m: Int) -> Any:
 
 @kernel
 def compute_key(st: Record) -> Any:
-    """Return the key from scratch."""
+    """Return the key, computed from scratch."""
     key = np.uint64(0)
     if i64(st.ply) & 1:
         key = key ^ KEY[WALL]
@@ -240,7 +242,7 @@ def compute_key(st: Record) -> Any:
 
 @kernel
 def observe(st: Record, seat: Int, out: Planes) -> None:
-    """Write two planes over the map: cells that are free, and cells that are gone."""
+    """Write two planes over the map: free cells, and crossed out cells."""
     board = st.board
     for cell in range(WALL):
         out[cell] = board[cell] == FREE
@@ -250,17 +252,17 @@ def observe(st: Record, seat: Int, out: Planes) -> None:
 
 @kernel
 def num_dense(st: Record) -> Any:
-    """Return the number of lines of the board."""
+    """Return the number of lines on the board."""
     return i64(MAX_ACTIONS)
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""A state as `kernels.box` returns it: Python calls the kernel below for single states."""
+"""The result of `as_array`, which the kernel below takes because Python calls it."""
 
 
 @kernel
 def allows_in(states: StateArray, action: Int) -> bool:
-    """Do `allows`."""
+    """Call `allows` on the only state."""
     return allows(states[0], action)
 
 
@@ -287,9 +289,10 @@ def make_state(
     ply: int = 0,
     given: bool = False,
 ) -> np.record:
-    """Return the state at `ply` with these free cells, and those that each seat crossed out.
+    """Return an unfinished state at `ply` with these free cells, and the cells crossed out by each
+    seat.
 
-    It goes on; the history before it is not known. Nothing is checked.
+    Its history is empty. The arguments are not validated.
     """
     st: Record = kernels.new(STATE)
     st.board[list(free)] = FREE

@@ -1,4 +1,4 @@
-"""Number merge for two, with the rules of `rules`."""
+"""Number merge for two players; `rules` has the rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kibitz_games.number_merge.models import Move, Options, View
 
 
 class NumberMerge(Game[Options, Move, View]):
-    """The row of numbers that two players add up, neighbor by neighbor."""
+    """Two players merge neighboring numbers in a row into their sums."""
 
     info: ClassVar[GameInfo] = GameInfo(
         name="number-merge",
@@ -56,7 +56,7 @@ class NumberMerge(Game[Options, Move, View]):
         return render.scene(view)
 
     def features(self, view: View, seat: int) -> Features:
-        """Return the numbers as shares of their total, then the lead and the threshold."""
+        """Return the numbers divided by their total, then the lead and the threshold."""
         return models.features(view, seat)
 
 

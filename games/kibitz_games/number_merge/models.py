@@ -1,4 +1,4 @@
-"""The models of options, moves and views, and the conversion between them and states."""
+"""The models of options, moves and views, and their conversion to and from states."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PRESETS: dict[Preset, tuple[int, Threshold]] = {
     "long": (12, "1/3"),
     "open": (40, "1/3"),
 }
-"""Length of the row and threshold of each preset."""
+"""The length of the row and the threshold of each preset."""
 CHOICES: tuple[First, ...] = get_args(First)
 MEAN = "mean"
 _NAMES: tuple[Preset, ...] = tuple(PRESETS)
@@ -37,7 +37,7 @@ _FRACTION = re.compile(r"([1-9][0-9]{0,2})/([1-9][0-9]{0,2})")
 
 
 class Options(Model):
-    """The options of a match: a preset, and deviations from it."""
+    """The options of a match: a preset, and options that override it."""
 
     preset: Preset = Field(
         "fair",
@@ -73,13 +73,13 @@ class Options(Model):
 
 
 class Move(Model):
-    """A merge of two neighbors; `index` is the place of the left one in the present row."""
+    """A merge of two neighbors; `index` is the index of the left one in the current row."""
 
     index: int = Field(ge=0, lt=rules.MAX_PLIES)
 
 
 class Last(Model):
-    """The last merge: the seat, the two numbers, the place of their sum, and the points earned."""
+    """The last merge: the seat, both numbers, the index of their sum, and the points scored."""
 
     seat: int = Field(ge=0, lt=rules.SEATS)
     index: int = Field(ge=0, lt=rules.MAX_PLIES)
@@ -91,8 +91,8 @@ class Last(Model):
 class View(Model):
     """A position. Nothing is hidden, so all viewers get the same view.
 
-    `options` has length, threshold and the row of the start filled in. `threshold` is the exact
-    value as a numerator and a denominator, `rule` its origin in words.
+    `options` contains the length, the threshold and the initial row. `threshold` is the exact value
+    as a numerator and a denominator, `rule` its origin in words.
     """
 
     options: Options
@@ -112,7 +112,7 @@ class View(Model):
 
 
 def deal(options: Options, seed: int) -> dict[str, Json]:
-    """Draw the undecided options from `seed`: the row, and who begins."""
+    """Draw the open options from `seed`: the row, and the seat that moves first."""
     source = random.Random(seed)
     drawn: dict[str, Json] = {}
     row = [source.randint(1, 9) for _ in range(_length(options))]
@@ -124,7 +124,7 @@ def deal(options: Options, seed: int) -> dict[str, Json]:
 
 
 def start(options: Options, seats: int, dealt: Mapping[str, Json]) -> np.record:
-    """Return the first state, or raise `InvalidSetup` with the option at fault."""
+    """Return the first state, or raise `InvalidSetup` that names the invalid option."""
     if seats != rules.SEATS:
         raise InvalidSetup("seats", f"expected 2 players, not {seats}")
     row = _row(options, dealt)
@@ -162,9 +162,9 @@ def _row(options: Options, dealt: Mapping[str, Json]) -> tuple[int, ...]:
 
 
 def _rule(options: Options) -> tuple[int, int]:
-    """Return part and parts: a whole number with 0, a fraction of the total, or 0 and 0: the mean.
+    """Return the threshold as (number, 0), as a fraction of the total, or as (0, 0) for the mean.
 
-    Whole numbers are from 1 to `rules.LARGEST`: no sum is below or above these.
+    Numbers are from 1 to `rules.LARGEST`, the range of possible sums.
     """
     chosen = PRESETS[options.preset][1] if options.threshold is None else options.threshold
     if chosen == MEAN:
@@ -179,7 +179,7 @@ def _rule(options: Options) -> tuple[int, int]:
 
 
 def threshold(part: int, parts: int, row: Sequence[int]) -> Fraction:
-    """Return the exact threshold of a row."""
+    """Return the exact threshold for a row."""
     if parts:
         return Fraction(part * sum(row), parts)
     return Fraction(part) if part else Fraction(sum(row), len(row))
@@ -190,12 +190,12 @@ def threshold(part: int, parts: int, row: Sequence[int]) -> Fraction:
 
 @functools.cache
 def encode(action: int) -> Move:
-    """Turn an action into its wire move; moves are frozen, so one object serves for all."""
+    """Convert an action to its wire move. Moves are frozen, so each is created once and shared."""
     return Move(index=action)
 
 
 def decode(state: Any, wire: Move) -> int:
-    """Turn a wire move into a legal action, or raise `IllegalAction`."""
+    """Convert a wire move to a legal action, or raise `IllegalAction`."""
     if int(state["side"]) < 0:
         raise IllegalAction("the play is over")
     last = int(state["count"]) - 2
@@ -206,14 +206,14 @@ def decode(state: Any, wire: Move) -> int:
 
 
 class _Notation(Notation[Move]):
-    """Moves as the places of two neighbors."""
+    """Moves written as the indices of two neighbors."""
 
     def format(self, move: Move) -> str:
-        """Write a move as a person would: the places of both numbers."""
+        """Return a move as a person writes it: the indices of both numbers."""
         return f"{move.index}+{move.index + 1}"
 
     def parse(self, text: str) -> Move:
-        """Parse a move written by `format`; the left place alone is enough."""
+        """Parse a move written by `format`, or the left index alone."""
         match = re.fullmatch(r"\s*([0-9]{1,2})\s*(?:\+\s*([0-9]{1,2})\s*)?", text)
         left = int(match[1]) if match else rules.MAX_PLIES
         right = int(match[2]) if match and match[2] else left + 1
@@ -222,7 +222,7 @@ class _Notation(Notation[Move]):
         return encode(left)
 
     def cells(self, move: Move) -> tuple[str, ...]:
-        """Return the places of both numbers."""
+        """Return the indices of both numbers."""
         return str(move.index), str(move.index + 1)
 
 
@@ -240,7 +240,7 @@ _FIELDS = RecordReader(
 
 
 def view(state: np.record) -> View:
-    """Return the view of all seats and of the public."""
+    """Return the view, which is the same for all seats and the public."""
     preset, choice, part, parts, length, above, below, first, ply, *rest = _FIELDS(state)
     side, end, out, count, scores, prefix, edge, history = rest
     start = tuple(prefix[i + 1] - prefix[i] for i in range(length))
@@ -281,7 +281,7 @@ def view(state: np.record) -> View:
 def _options(
     preset: int, choice: int, part: int, parts: int, row: tuple[int, ...]
 ) -> tuple[Options, str]:
-    """Return the options with everything filled in, and the threshold's rule in words."""
+    """Return the complete options, and the rule for the threshold in words."""
     chosen: Threshold = f"{part}/{parts}" if parts else part or MEAN
     options = Options(
         preset=_NAMES[preset],
@@ -300,7 +300,7 @@ def _words(part: int, parts: int, row: tuple[int, ...]) -> str:
 
 
 def features(seen: View, seat: int) -> Features:
-    """Return float32 [length + 2]: the row and the threshold by its total, the lead by length."""
+    """Return float32 [length + 2]: the row, the lead and the threshold, normalized."""
     length, total = _length(seen.options), sum(seen.row)
     numbers = np.zeros(length + 2, np.float32)
     numbers[: len(seen.row)] = np.array(seen.row) / total
@@ -310,7 +310,7 @@ def features(seen: View, seat: int) -> Features:
 
 
 def state_from_view(seen: View) -> np.record:
-    """Return the state that a view shows; the merges before the last one are not in the view."""
+    """Return the state that a view shows; earlier merges than the last are not in the view."""
     assert seen.options.row is not None
     scores = (seen.scores[0], seen.scores[1])
     st: Any = _position(seen.options, seen.options.row, seen.first, numbers=seen.row, scores=scores)

@@ -1,4 +1,4 @@
-"""The drawing of a view: the present row as cards, in lines of twelve, each over its place."""
+"""The drawing of a view: the current row as cards with their indices, twelve per line."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from kibitz_games.core.scene import Cell, Label, Mark, Scene, seat_name
 from kibitz_games.number_merge.models import Last, View
 
 ACROSS = 12
-"""Cards of a line: three digits and a space each fit a narrow terminal."""
+"""Cards per line: with three digits and a space each, a line fits a narrow terminal."""
 
 
 def scene(view: View) -> Scene:
-    """Draw a view; a cell's name is the number's place in the row."""
+    """Return the scene of a view; a cell's name is the number's index in the row."""
     cells = tuple(_cell(place, number) for place, number in enumerate(view.row))
     labels = tuple(map(_label, range(len(view.row))))
     return Scene("square", cells, _marks(view), _text(view), labels)
@@ -44,7 +44,7 @@ def _text(view: View) -> tuple[str, ...]:
 
 
 def mixed(value: Fraction) -> str:
-    """Write a fraction exactly, the whole part first: ``17 3/5``."""
+    """Return a fraction as a mixed number: ``17 3/5``."""
     whole, rest = divmod(value.numerator, value.denominator)
     if not rest:
         return str(whole)

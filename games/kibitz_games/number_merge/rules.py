@@ -2,24 +2,24 @@
 
 The position
 ------------
-A row of numbers is never stored again after the start: the present numbers are those between
-neighboring *edges*. ``edge[0]`` is 0, ``edge[count]`` is `length`, and in between stand, in
-ascending order, those of the places 1 .. length - 1 that still separate two numbers. With the
-prefix sums of the row, number `i` is ``prefix[edge[i + 1]] - prefix[edge[i]]``. So a position is
-a set of places, of which there are ``2 ** (length - 1)``, whatever the order of the merges.
+The initial row never changes; the current numbers are the sums between neighboring *edges*.
+``edge[0]`` is 0, ``edge[count]`` is `length`, and the others are, in ascending order, the places 1
+.. length - 1 that still separate two numbers. With the prefix sums of the initial row, number `i`
+is ``prefix[edge[i + 1]] - prefix[edge[i]]``. A row is therefore a set of places, independent of the
+order of merges, and there are ``2 ** (length - 1)`` of them.
 
-An action is the place of the left one of two neighbors in the present row, 0 .. count - 2.
-It takes ``edge[action + 1]`` away, which ``history[ply]`` keeps for `undo`.
+An action is the index of the left one of two neighbors in the current row, 0 .. count - 2. It
+removes ``edge[action + 1]``, which ``history[ply]`` keeps for `undo`.
 
-The threshold is the fraction ``above / below`` in lowest terms. Sums are compared with it in
-integers, ``sum * below`` with ``above``: nothing is ever rounded.
+The threshold is the fraction ``above / below`` in lowest terms. Sums are compared with it exactly,
+in integers: ``sum * below`` with ``above``.
 
 The key
 -------
-It hashes the edges, the difference of the scores and the side to move, all of which an outcome
-depends on, and `salt`, which represents the row and the threshold.
+The key hashes everything that determines the outcome: the edges, the difference of the scores, the
+side to move, and `salt`, which represents the row and the threshold.
 
-`turn` is the seat whose turn it is or would be, `side` the same or -1 when the play is over.
+`turn` is the seat to move; `side` is the same, or -1 when the match is over.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ i64 = kernels.int64_cast()
 SEATS = 2
 SHORTEST = 2
 LONGEST = 64
-"""Numbers of a row."""
+"""The maximum number of numbers in a row."""
 LARGEST = 999
-"""The largest total of a row, for three digits."""
+"""The largest total of a row, so that all sums have at most three digits."""
 MAX_PLIES = LONGEST - 1
 
 END_MERGED, END_DROPPED = 1, 2
@@ -56,17 +56,17 @@ STATE = kernels.record_type(
         ("key", np.uint64),
         ("salt", np.uint64),
         ("above", np.int64),  # the threshold's numerator
-        ("below", np.int64),  # and its denominator
+        ("below", np.int64),  # the threshold's denominator
         ("seats", np.int32),
         ("ply", np.int32),
         ("turn", np.int32),
         ("side", np.int32),
-        ("end", np.int32),  # why it is over, 0 while it goes on
+        ("end", np.int32),  # the reason for the end, or 0
         ("out", np.int32),  # the seat that dropped out, or NOBODY
-        ("first", np.int32),  # the seat that began
+        ("first", np.int32),  # the seat that moved first
         ("length", np.int32),
-        ("count", np.int32),  # numbers that are left
-        ("preset", np.int32),  # the options, as they were chosen: see `wire`
+        ("count", np.int32),  # numbers in the current row
+        ("preset", np.int32),  # the options as chosen: see `make_state`
         ("choice", np.int32),
         ("part", np.int32),
         ("parts", np.int32),
@@ -80,7 +80,7 @@ STATE = kernels.record_type(
 
 
 def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return random numbers for an edge, for a difference of the scores, for the seat to move."""
+    """Return random numbers for each edge, for each score difference, and for the seat to move."""
     source = np.random.Generator(np.random.PCG64(24))
     numbers = source.integers(0, 2**64, size=LONGEST + 2 * MAX_PLIES + 3, dtype=np.uint64)
     edges, rest = np.split(numbers, [LONGEST])
@@ -93,7 +93,7 @@ EDGE_KEY, DIFFERENCE_KEY, TURN_KEY = map(kernels.kernel_array, _keys())
 
 @kernel
 def gain(st: Record, m: Int) -> Int:
-    """Return the points that the merge `m` earns: 1 above the threshold, -1 below it, 0 at it."""
+    """Return the points for the merge `m`: 1 above the threshold, -1 below it, 0 at it."""
     total = i64(st.prefix[st.edge[m + 2]]) - i64(st.prefix[st.edge[m]])
     beyond = total * i64(st.below) - i64(st.above)
     return i64(beyond > 0) - i64(beyond < 0)
@@ -101,7 +101,7 @@ def gain(st: Record, m: Int) -> Int:
 
 @kernel
 def generate(st: Record, moves: Moves) -> Int:
-    """Write the legal actions: every place but the last, none when the play is over."""
+    """Write the legal actions: every index except the last, or none when the match is over."""
     if st.side < 0:
         return i64(0)
     n = i64(st.count) - 1
@@ -112,13 +112,13 @@ def generate(st: Record, moves: Moves) -> Int:
 
 @kernel
 def _difference(st: Record) -> Int:
-    """Return the place of the scores' difference in `DIFFERENCE_KEY`."""
+    """Return the index of the score difference in `DIFFERENCE_KEY`."""
     return i64(st.score[0]) - i64(st.score[1]) + MAX_PLIES
 
 
 @kernel
 def _add_score(st: Record, seat: Int, worth: Int) -> None:
-    """Add to the score of a seat, in the key too."""
+    """Add to the score of a seat; update the key."""
     key = st.key ^ DIFFERENCE_KEY[_difference(st)]
     st.score[seat] += worth
     st.key = key ^ DIFFERENCE_KEY[_difference(st)]
@@ -126,7 +126,7 @@ def _add_score(st: Record, seat: Int, worth: Int) -> None:
 
 @kernel
 def _pass_turn(st: Record, seat: Int) -> None:
-    """Give the turn to `seat`, in the key too."""
+    """Pass the turn to `seat`; update the key."""
     st.key = st.key ^ TURN_KEY[st.turn] ^ TURN_KEY[seat]
     st.turn = seat
     st.side = seat
@@ -175,13 +175,13 @@ def undo(st: Record, m: Int) -> None:
 
 @kernel
 def lead(st: Record, seat: Int) -> Int:
-    """Return by how much `seat` is ahead of the other."""
+    """Return the score of `seat` minus the other seat's."""
     return i64(st.score[seat]) - i64(st.score[1 - seat])
 
 
 @kernel
 def returns(st: Record, out: Values) -> None:
-    """Write 1 for the winner and 0 for the loser, or a half each."""
+    """Write 1 for the winner and 0 for the loser, or 0.5 each for a draw."""
     for seat in range(SEATS):
         if st.out == NOBODY:
             ahead = lead(st, seat)
@@ -192,13 +192,13 @@ def returns(st: Record, out: Values) -> None:
 
 @kernel
 def move_score(st: Record, m: Int) -> Int:
-    """Prefer merges that earn a point now."""
+    """Prefer merges that score a point immediately."""
     return gain(st, m)
 
 
 @kernel
 def set_side_to_move(st: Record, seat: Int) -> Int:
-    """Make `seat` the one to act; return the seat that was."""
+    """Make `seat` the seat to act; return the previous one."""
     before = i64(st.turn)
     _pass_turn(st, i64(seat))
     return before
@@ -206,7 +206,7 @@ def set_side_to_move(st: Record, seat: Int) -> Int:
 
 @kernel
 def compute_key(st: Record) -> Any:
-    """Return the key from scratch."""
+    """Return the key, computed from scratch."""
     key = st.salt ^ TURN_KEY[st.turn] ^ DIFFERENCE_KEY[_difference(st)]
     for i in range(1, st.count):
         key = key ^ EDGE_KEY[st.edge[i]]
@@ -215,7 +215,7 @@ def compute_key(st: Record) -> Any:
 
 @kernel
 def forfeit(st: Record, seat: Int) -> None:
-    """Take a seat out of a play that goes on; the other one has won."""
+    """Remove a seat from an unfinished match; the other seat wins."""
     st.out = seat
     st.end = END_DROPPED
     st.side = -1
@@ -230,7 +230,7 @@ def points(st: Record, out: Values) -> None:
 
 @kernel
 def observe(st: Record, seat: Int, out: Planes) -> None:
-    """Write the row and the threshold as shares of the total, and the lead by the length."""
+    """Write the row and the threshold divided by the total, and the lead divided by the length."""
     length, count = i64(st.length), i64(st.count)
     total = 1.0 * i64(st.prefix[length])
     for place in range(count):
@@ -244,7 +244,7 @@ def observe(st: Record, seat: Int, out: Planes) -> None:
 
 @kernel
 def num_dense(st: Record) -> Any:
-    """Return the number of places at which the row at the start can be merged."""
+    """Return the number of legal merges of the initial row."""
     return i64(st.length) - 1
 
 
@@ -275,10 +275,10 @@ def make_state(
     scores: tuple[int, int] = (0, 0),
     options: tuple[int, int, int, int] = (0, 0, 0, 0),
 ) -> np.record:
-    """Return the state of a row whose merges so far have left `numbers`; the play is not over.
+    """Return an unfinished state in which the row has been merged to `numbers`.
 
     The threshold is ``above / below``, in lowest terms; `options` are preset, choice, part and
-    parts. The arguments are not checked.
+    parts. The arguments are not validated.
     """
     st: Record = kernels.new(STATE)
     left = row if numbers is None else numbers
