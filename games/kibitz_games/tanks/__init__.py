@@ -1,4 +1,4 @@
-"""Tanks: four of them in the fog, with the rules of `rules` on the board of `geometry`."""
+"""Tanks: four tanks in the fog. `rules` has the rules, `geometry` the board."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LEGAL = list(range(rules.UP, rules.FIRE + 1))
 
 
 class Tanks(Game[Options, Move, View]):
-    """Four tanks explore a board that each sees only a cone of, and shoot at each other."""
+    """Four tanks explore a board, see only a cone of it, and shoot at each other."""
 
     info: ClassVar[GameInfo] = GameInfo(
         name="tanks",
@@ -28,7 +28,7 @@ class Tanks(Game[Options, Move, View]):
         max_plies=rules.MAX_TURNS,
     )
     earlier_versions: ClassVar[Mapping[int, Mapping[str, Json]]] = {
-        # A destroyed tank stayed on the local boards that had it elsewhere.
+        # In version 1, a destroyed tank stayed on local boards that showed it on another cell.
         1: {"memory": "also-destroyed"},
     }
     state_type = rules.STATE
@@ -49,7 +49,7 @@ class Tanks(Game[Options, Move, View]):
         return rules.SKIP
 
     def in_play(self, state: State, seat: int) -> bool:
-        """Return whether a seat's tank is no wreck and it has not left."""
+        """Return whether a seat's tank is alive and the seat has not left."""
         return int(state["fell"][seat]) == 0 and int(state["left"][seat]) == 0
 
     def points(self, state: State) -> tuple[float, ...]:
@@ -74,7 +74,7 @@ class Tanks(Game[Options, Move, View]):
         return render.scene(view)
 
     def features(self, view: View, seat: int) -> Features:
-        """Return the own map in eleven planes; see `models.features`."""
+        """Return the viewer's map as eleven planes; see `models.features`."""
         return models.features(view, seat)
 
 

@@ -1,4 +1,4 @@
-"""The models of options, moves and views, and the conversion between them and states."""
+"""The models of options, moves and views, and their conversion to and from states."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Row = Annotated[list[Code], Field(min_length=geo.SIDE, max_length=geo.SIDE)]
 Trail = Annotated[str, StringConstraints(pattern=f"^[0-9a-f]{{{geo.SIDE}}}$")]
 
 WORDS: tuple[Word, ...] = ("up", "down", "right", "left", "turn-right", "turn-left", "fire")
-"""The actions from `rules.UP` on."""
+"""The words for the actions, starting with `rules.UP`."""
 SHORT: dict[str, Word] = {
     "u": "up",
     "d": "down",
@@ -60,13 +60,13 @@ class Options(Model):
 
 
 class Move(Model):
-    """One of the seven actions; one that the board forbids does nothing."""
+    """One of the seven actions; a blocked move has no effect."""
 
     action: Word
 
 
 class Shot(Model):
-    """A public shot: the seat that fired, from where, and its victim."""
+    """A public shot: the seat that fired, its slot and place, and its victim."""
 
     slot: Slot
     seat: Seat
@@ -76,7 +76,7 @@ class Shot(Model):
 
 
 class Wreck(Model):
-    """A wreck of a tank: its seat, its destroyer and the time, and its place."""
+    """A wreck: the tank's seat, the seat that destroyed it, the slot and the place."""
 
     seat: Seat
     by: Seat
@@ -86,7 +86,7 @@ class Wreck(Model):
 
 
 class Tank(Model):
-    """The private fields of each tank, for referees only; `visited` counts places."""
+    """The private facts about a tank, for referees only; `visited` counts places."""
 
     row: Coordinate
     column: Coordinate
@@ -96,18 +96,18 @@ class Tank(Model):
 
 
 class View(Model):
-    """The position as one viewer may know it.
+    """The position as one viewer sees it.
 
-    Public are the seat to act, the living seats, the dropped-out seats in order, and the wrecks. So
-    are each seat's last shot (`shots`, by time) and the shots of the last four slots (`events`: for
-    a player, all since their own last move).
+    The seat to act, the living seats, the seats that dropped out (in order) and the wrecks are
+    public. So are each seat's last shot (`shots`, by time) and the shots of the last four slots
+    (`events`: all since a player's previous move).
 
-    A seat also has its own place, hull and score, its `local` board and its trail (`visited`, a
-    character 0 or 1 for each place). The codes of a board are -1 unknown, 0 free, -2 rock, -3
-    wreck, and 11, 22, 33 and 44 the tanks of seats 0 to 3.
+    A seat also sees its own place, hull and score, its `local` board and its trail (`visited`, a
+    character 0 or 1 for each place). The codes on a board are -1 for unknown, 0 free, -2 rock, -3
+    wreck, and 11, 22, 33 and 44 for the tanks of seats 0 to 3.
 
-    A referee also has the true `board`, with the same codes, all `tanks`, and all trails (`trails`,
-    a hexadecimal digit for each place with a bit for each seat, 1 for seat 0).
+    A referee also sees the true `board` with the same codes, all `tanks`, and all trails (`trails`,
+    a hexadecimal digit for each place with one bit per seat; the bit of seat 0 is 1).
     """
 
     options: Options
@@ -148,29 +148,29 @@ _ACTIONS = {word: rules.UP + at for at, word in enumerate(WORDS)}
 
 
 def encode(action: int) -> Move:
-    """Turn an action into its wire move."""
+    """Convert an action to its wire move."""
     return MOVES[action - rules.UP]
 
 
 def decode(state: Any, move: Move) -> int:
-    """Turn a wire move into an action; only the end of the play forbids any."""
+    """Convert a wire move to an action; every action is legal until the match is over."""
     if int(state["side"]) < 0:
         raise IllegalAction("the play is over")
     return _ACTIONS[move.action]
 
 
 SYNONYMS = {"shoot": "fire"}
-"""Other words for an action, which people type."""
+"""Alternative words for actions."""
 
 
 class _Notation(Notation[Move]):
-    """Actions as words."""
+    """Moves written as words."""
 
     def format(self, move: Move) -> str:
         return move.action
 
     def parse(self, text: str) -> Move:
-        """Read an action by its word, by its short form, or by another word for it."""
+        """Parse the word for an action, its short form or a synonym."""
         word = text.strip().lower()
         try:
             return MOVES[WORDS.index((SHORT | SYNONYMS).get(word) or word)]
@@ -179,7 +179,7 @@ class _Notation(Notation[Move]):
             raise IllegalAction(f"expected one of {known}, not {text!r}") from None
 
     def spellings(self, move: Move) -> tuple[str, ...]:
-        """Return the word of an action, and the others that mean it."""
+        """Return the word for an action, its short form and its synonyms."""
         known = (SHORT | SYNONYMS).items()
         return (move.action, *(word for word, action in known if action == move.action))
 
@@ -203,7 +203,7 @@ _MEMORY = RecordReader(rules.STATE, "memory", "visited")
 def view(state: np.record, viewer: int) -> View:
     """Return the view of a seat, of `rules.PUBLIC` or of `rules.REFEREE`.
 
-    This is the only place where a part of a state becomes part of a view.
+    Only this function copies state to views.
     """
     fields = _public(state)
     if viewer == rules.REFEREE:
@@ -221,13 +221,13 @@ def view(state: np.record, viewer: int) -> View:
 
 
 _ROWS = tuple(range(geo.STRIDE + 1, geo.CELLS - geo.STRIDE, geo.STRIDE))
-"""The first place of each row of the board, without its border."""
+"""The number of the first cell of each row, inside the border."""
 _ALL_TRAILS = bytes(b"0123456789abcdef" * 16)
-"""Turns the bits of the seats that have been on a place into a hexadecimal digit."""
+"""Maps the bits of the seats that have visited a cell to a hexadecimal digit."""
 _OWN_TRAIL = tuple(
     bytes(b"01"[bits >> seat & 1] for bits in range(256)) for seat in range(geo.SEATS)
 )
-"""Turns them into 0 or 1, for each seat: whether it has been there."""
+"""For each seat, maps these bits to 0 or 1: whether the seat has visited the cell."""
 
 
 def _points(cells: int, kills: int) -> int:
@@ -235,7 +235,7 @@ def _points(cells: int, kills: int) -> int:
 
 
 def _codes(cells: tuple[int, ...], first: int) -> list[list[int]]:
-    """Return the rows of a board whose first place, of its border, is at `first`."""
+    """Return the rows of a board that starts, with its border, at index `first`."""
     return [[*cells[first + row : first + row + geo.SIDE]] for row in _ROWS]
 
 
@@ -245,7 +245,7 @@ def _trails(visited: bytes, characters: bytes) -> list[str]:
 
 
 def _public(state: np.record) -> dict[str, Any]:
-    """Return the public fields of a view, with all others unknown."""
+    """Return the fields of a view, with only the public ones set."""
     ply, slot, side, end, turns, start, rocks, marks, *seats = _PUBLIC(state)
     left, fell, fired, place, shots_at = seats
     wrecks = [_wreck(seat, when - 1, place[seat]) for seat, when in enumerate(fell) if when]
@@ -297,14 +297,15 @@ def _options(start: int, rocks: int, turns: int, marks: int) -> Options:
 
 
 _EMPTY_FIELDS: dict[str, Any] = dict.fromkeys(View.model_fields)
-"""The fields of a view in order, all unknown."""
+"""The fields of a view in order, all None."""
 
 
 def features(seen: View, seat: int) -> Features:
-    """Return the view of `seat` as float32 [11, 15, 15], rows before columns.
+    """Return the view of `seat` as float32 [11, 15, 15] (plane, row, column).
 
-    Unknown, free, rock or wreck, tanks of others, its own tank, its trail; four planes that are 1
-    everywhere for its current hull (up, right, down, left); and the share of slots left.
+    The first six planes are unknown cells, free cells, rocks and wrecks, other tanks, the own tank
+    and the own trail. Then come four planes for the hull direction (up, right, down, left), one of
+    which is filled with 1, and a plane filled with the fraction of slots left.
     """
     assert seen.local is not None, "only a seat's own view has something to learn from"
     assert seen.visited is not None

@@ -1,7 +1,7 @@
-"""The drawing of a view: the board as its viewer knows it, and a pad of buttons for a player.
+"""The drawing of a view: the board as the viewer sees it, and a pad of buttons for players.
 
-A place is named by row and column, ``8,3``; a button by the word of its action. Places unknown to a
-player are fog, those of its trail are ``seen``.
+A cell is named by row and column, ``8,3``; a button by the word for its action. Cells unknown to a
+player are fog, cells on its trail are ``seen``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kibitz_games.tanks import rules
 from kibitz_games.tanks.models import WORDS, Shot, View, Word
 
 Board = dict[geo.Place, int]
-"""The code of every place, as in a view."""
+"""The code of every place, as in a view's board."""
 
 PAD_X = geo.SIDE + 1
 PAD: dict[Word, tuple[int, str]] = {
@@ -31,12 +31,12 @@ PAD: dict[Word, tuple[int, str]] = {
     "turn-right": (7, "↻"),
     "fire": (9, "*"),
 }
-"""The row of each button, and its glyph."""
+"""The row and the glyph of each button."""
 CELL_KINDS: dict[int, CellKind] = {rules.UNKNOWN: "fog", rules.ROCK: "rock", rules.WRECK: "wreck"}
 
 
 def scene(view: View) -> Scene:
-    """Draw a view; a seat's own one has buttons while its tank acts."""
+    """Return the scene of a view; a player has buttons until the tank is destroyed."""
     board = _board(view)
     cells = [_cell(view, place, code) for place, code in board.items()]
     if _can_act(view):
@@ -45,7 +45,7 @@ def scene(view: View) -> Scene:
 
 
 def _board(view: View) -> Board:
-    """Return the code of every place as the viewer knows it; public facts are known to all."""
+    """Return the code of every place as the viewer knows it, including public facts."""
     rows: Sequence[Sequence[int]] = view.board or view.local or _public(view)
     board = {
         (row, column): code
@@ -56,7 +56,7 @@ def _board(view: View) -> Board:
 
 
 def _public(view: View) -> list[list[int]]:
-    """Return the board with the rocks, and each living tank where it last fired."""
+    """Return the board with the rocks and each living tank at the place where it last fired."""
     codes = dict.fromkeys(geo.ROCKS[view.options.rocks], rules.ROCK)
     for shot in view.shots:
         if view.alive[shot.seat]:
@@ -66,14 +66,14 @@ def _public(view: View) -> list[list[int]]:
 
 
 def _can_act(view: View) -> bool:
-    """Return whether this is the view of a seat that still acts."""
+    """Return whether this is the view of a seat that can still act."""
     if view.seat is None or view.to_act == TERMINAL:
         return False
     return view.alive[view.seat] and view.seat not in view.dropped
 
 
 def name(place: geo.Place) -> str:
-    """Return the name of the cell of a place."""
+    """Return the name of the cell at a place."""
     return f"{place[0]},{place[1]}"
 
 
@@ -97,18 +97,18 @@ def _cached_cell(
 
 
 def _trail(view: View, place: geo.Place) -> int:
-    """Return the bits of the seats that are shown to have been on a place."""
+    """Return the bits of the seats whose trails, if visible, include a place."""
     rows = view.trails or view.visited
     return 0 if rows is None else int(rows[place[0] - 1][place[1] - 1], 16)
 
 
 def _tint(trail: int) -> int | None:
-    """Return the seat that alone has been on a place."""
+    """Return the seat of a trail if it is the only one at a place."""
     return trail.bit_length() - 1 if trail.bit_count() == 1 else None
 
 
 def _heading(view: View, seat: int) -> int | None:
-    """Return the direction of a tank in degrees, or None if the viewer may not know it."""
+    """Return the direction of a tank in degrees, or None if it is hidden from the viewer."""
     hull = view.tanks[seat].hull if view.tanks else view.hull if seat == view.seat else None
     return None if hull is None else 90 * geo.HULLS.index(hull)
 
@@ -121,14 +121,14 @@ def _button(word: Word) -> Cell:
 
 @functools.cache
 def _labels() -> tuple[Label, ...]:
-    """Number the rows on the left and the columns above."""
+    """Return row numbers on the left and column numbers above."""
     span = range(1, geo.SIDE + 1)
     rows = tuple(Label(str(row), -1, row - 1) for row in span)
     return rows + tuple(Label(str(column), column - 1, -1) for column in span)
 
 
 def _marks(view: View, board: Board) -> Iterator[Mark]:
-    """Mark the places in sight, the tank that acted last, and the last round's shots."""
+    """Yield marks for the visible cells, the tank that acted last, and the last round's shots."""
     if _can_act(view):
         yield Mark("vision", tuple(_visible_cells(view, board)), view.seat)
     if (place := _last_to_act(view)) is not None:
@@ -146,7 +146,7 @@ def _marks(view: View, board: Board) -> Iterator[Mark]:
 
 
 def _last_to_act(view: View) -> geo.Place | None:
-    """Return the place of the tank of the last slot, if the viewer may know it."""
+    """Return the place of the tank that acted last, if the viewer may see it."""
     seat = (view.slot - 1) % geo.SEATS
     if view.slot == 0 or not view.alive[seat] or seat in view.dropped:
         return None
@@ -158,10 +158,10 @@ def _last_to_act(view: View) -> geo.Place | None:
 
 
 def _line_of_fire(view: View, shot: Shot) -> list[geo.Place]:
-    """Return the places that a shot without a victim crossed; none if the hull is unknown.
+    """Return the places crossed by a shot without a victim; empty if the hull is unknown.
 
-    The hull has not turned since: a shot of the last round was its tank's last action. Pieces that
-    entered the line later, a tank or the wreck of a later shot, stop nothing.
+    The current hull direction is that of the shot, since a shot of the last round was the tank's
+    last action. Tanks and wrecks that appeared on the line later do not block the shot.
     """
     heading = _heading(view, shot.seat)
     if heading is None:
@@ -178,7 +178,7 @@ def _line_of_fire(view: View, shot: Shot) -> list[geo.Place]:
 
 
 def _visible_cells(view: View, board: Board) -> Iterator[str]:
-    """Yield the places in the own cone; fog hides nothing here, so it goes on behind it."""
+    """Yield the cells in the viewer's cone of vision; unknown cells do not block it."""
     assert view.seat is not None
     assert view.row is not None
     assert view.column is not None
@@ -193,7 +193,7 @@ def _visible_cells(view: View, board: Board) -> Iterator[str]:
 
 
 def _between(here: geo.Place, there: geo.Place) -> list[geo.Place]:
-    """Return the places strictly between two of one row or column."""
+    """Return the places strictly between two places in the same row or column."""
     (row, column), (last_row, last_column) = here, there
     steps = max(abs(last_row - row), abs(last_column - column))
     down, right = (last_row - row) // steps, (last_column - column) // steps
@@ -207,7 +207,7 @@ def _text(view: View) -> tuple[str, ...]:
 
 
 def _seat_line(view: View, seat: int) -> str:
-    """Return the line about a seat with the facts that the board does not show: ``seat 1: 340``."""
+    """Return the line for a seat, with facts that are not on the board: ``seat 1: 340``."""
     score = view.tanks[seat].score if view.tanks else view.score if seat == view.seat else None
     parts = [] if score is None else [f"{score:,}"]
     parts += [f"destroyed by {seat_name(wreck.by)}" for wreck in view.wrecks if wreck.seat == seat]

@@ -2,49 +2,49 @@
 
 The position
 ------------
-``board[cell]`` has the codes of the Tanks report: `FREE`, `ROCK`, `WRECK`, and 11, 22, 33 or 44 for
-the tank of a seat; the border around the board is `EDGE`. ``place[seat]`` is the place of a tank or
-its wreck, ``hull[seat]`` its direction. ``visited[cell]`` has a bit for every seat that has been
+``board[cell]`` uses the codes of the Tanks report: `FREE`, `ROCK`, `WRECK`, and 11, 22, 33 or 44
+for the tank of a seat; the border around the board is `EDGE`. ``place[seat]`` is the cell of a tank
+or its wreck, ``hull[seat]`` its direction. ``visited[cell]`` has a bit for each seat that has been
 there.
 
-A *slot* is a turn of the fixed order: seat ``slot % 4`` owns it. Slots of destroyed and dropped-out
-seats pass silently, so `slot` runs ahead of `ply`, which counts actions.
+A *slot* is a turn in the fixed order: it belongs to seat ``slot % 4``. Slots of seats that were
+destroyed or dropped out are skipped, so `slot` can be larger than `ply`, which counts actions.
 
 Actions are numbered as in the report: `UP`, `DOWN`, `RIGHT`, `LEFT`, the turns of the hull and
-`FIRE`. All seven are always legal; an action that the board forbids has no effect. `SKIP` is the
-turn of a player whose time ran out.
+`FIRE`. All seven are always legal; a blocked move has no effect. `SKIP` is the turn of a player who
+ran out of time.
 
 Local boards
 ------------
-``memory[seat]`` is the local board of a seat: the last thing known of every place. It changes
+``memory[seat]`` is the local board of a seat: what it last knew about each cell. It is updated
 
-1. when the seat's slot comes, to match its cone of vision then;
-2. when any tank fires, at the place of the shooter and of a new wreck; both are public, so every
-   local board gets them;
-3. when the seat's own tank moves, at the tank's place, since a player knows it.
+1. at the start of the seat's slot, with everything in its cone of vision;
+2. when any tank fires, at the cells of the shooter and of a new wreck; both are public, so all
+   local boards are updated;
+3. when the seat's own tank moves, at the tank's new cell.
 
-The option `memory` decides how long marks of tanks stay. By default a tank is on a local board at
-most once: at its last known place (``known[seat, tank]``, 0 for nowhere). When it turns up
-elsewhere, its former place counts as free. The same happens when the tank is destroyed, which is
-public, at any place. With ``report`` a local board follows the Tanks report: places in sight are
-copied into it, and a mark stays until its place is seen again. So another seat's tank may be on it
-several times (``known`` then has the own tank only). With ``also-destroyed`` the one mark of a tank
-stays when it is destroyed elsewhere, as it did in version 1 of these rules.
+The option `memory` determines how long marks of tanks remain. By default, each tank is on a local
+board at most once: at its last known cell (``known[seat, tank]``, or 0). When the tank is seen on
+another cell or is destroyed, its former cell is marked free. With ``report``, a local board follows
+the Tanks report: visible cells are copied to it, and a mark remains until its cell is seen again.
+Another seat's tank may then be marked several times, and ``known`` contains only the seat's own
+tank. With ``also-destroyed``, the mark of a tank that is destroyed on another cell remains, as in
+version 1 of these rules.
 
 Undoing
 -------
-`undo` restores every byte, so the record keeps what it needs: for each ply its slot, what it
-did (`did`), and how high the stack of changed memories was. An entry of the stack is a changed
-place of a local board with what it was before, packed into 16 bits.
+`undo` restores every byte, so the record stores for each ply its slot, its effects (`did`), and the
+height of the stack of local board changes before it. A stack entry packs a changed cell of a local
+board and its previous code into 16 bits.
 
-The stack needs no more than `ENTRIES` entries. A place of a local board changes at most once from
-unknown to known: 4 * 225. Every other change puts the mark of a tank, takes one away, or makes a
-place a wreck. Marks are put at the true place of a tank, hence a second time only after the tank
-has moved. That makes at most 4 marks for each ply that moves a tank, and one for each of the 16
-pairs of seat and tank before it moves at all (a sampled state may begin with wrong marks). A mark
-is taken away only after it was put, or was there at the beginning: 16, or with ``report`` as many
-as there are places, but a place that began with a mark did not begin unknown. A kill makes one
-place of each board a wreck, at most 12 in all.
+The stack never exceeds `ENTRIES` entries. Each cell of a local board changes from unknown to known
+at most once: 4 * 225 entries. All other changes add the mark of a tank, remove one, or turn a cell
+into a wreck. Marks are added at the true cell of a tank, so a tank is marked again only after it
+has moved. This gives at most 4 new marks for each ply that moves a tank, and one for each of the 16
+pairs of seat and tank before the first move (a sampled state may start with wrong marks). A mark
+can only be removed if it was added, or if it was there at the start. There are at most 16 initial
+marks, or with ``report`` up to one per cell, but a cell that starts with a mark does not start
+unknown. A kill turns one cell of each local board into a wreck: at most 12 entries in total.
 """
 
 from __future__ import annotations
@@ -70,15 +70,14 @@ TANK = 11
 SKIP, UP, DOWN, RIGHT, LEFT, TURN_RIGHT, TURN_LEFT, FIRE = range(8)
 MAX_ACTIONS = 7
 DIRECTION = kernels.kernel_array(np.array([0, 0, 2, 1, 3], np.int64))
-"""The hull that matches the direction of each of the four moves."""
+"""The hull direction for each of the four moves."""
 AHEAD = kernels.kernel_array(np.array(geo.AHEAD, np.int64))
 
 NEW_CELL, KILL = 10, 50
-"""Points for a place where the tank has not been, and for destroying a tank."""
+"""Points for a cell that is new to the tank, and for destroying a tank."""
 
 MOVED, FIRST, FIRED, HIT = 1, 2, 4, 8
-"""The effects of a ply as bits: the tank moved; the place is new to it; it fired; it destroyed a
-tank."""
+"""The effects of a ply as bits: the tank moved, the cell is new to it, it fired, it hit a tank."""
 
 END_TURNS, END_DROPPED = 1, 2
 REASONS = ("", "turns", "dropped")
@@ -86,7 +85,7 @@ MEMORY_LAST, MEMORY_REPORT, MEMORY_ALSO_DESTROYED = 0, 1, 2
 MEMORIES = ("last", "report", "also-destroyed")
 
 ENTRIES = 4 * 225 + 2 * (4 * MAX_TURNS + 16) + 16 + 12
-"""How many changes of local boards a play may have; the theory is above."""
+"""The maximum number of local board changes in a match; see the proof above."""
 
 STATE = kernels.record_type(
     "tanks",
@@ -96,19 +95,19 @@ STATE = kernels.record_type(
         ("ply", np.int32),
         ("side", np.int32),
         ("slot", np.int32),
-        ("turns", np.int32),  # slots of the whole play
+        ("turns", np.int32),  # slots in the whole match
         ("start", np.int32),  # index in geometry.STARTS
         ("rocks", np.int32),  # index in geometry.ROCKS
         ("marks", np.int32),  # index in MEMORIES
-        ("end", np.int32),  # why it is over, 0 while it goes on
-        ("gone", np.int32),  # seats that dropped out
-        ("height", np.int32),  # entries of the stack
-        ("left", np.int32, (SEATS,)),  # 1 for the first that dropped out, ..., 0 for the others
-        ("fell", np.int32, (SEATS,)),  # the slot of the fatal shot plus one, 0 for the living
-        ("fired", np.int32, (SEATS,)),  # the slot of the last shot plus one, 0 for none
+        ("end", np.int32),  # the reason for the end, or 0
+        ("gone", np.int32),  # number of seats that dropped out
+        ("height", np.int32),  # entries on the stack
+        ("left", np.int32, (SEATS,)),  # 1 for the first to drop out, ..., 0 for the others
+        ("fell", np.int32, (SEATS,)),  # the slot of the fatal shot plus one, 0 while alive
+        ("fired", np.int32, (SEATS,)),  # the slot of the last shot plus one, or 0
         ("place", np.int32, (SEATS,)),
         ("hull", np.int32, (SEATS,)),
-        ("cells", np.int32, (SEATS,)),  # how many places the tank has been on
+        ("cells", np.int32, (SEATS,)),  # number of cells the tank has visited
         ("kills", np.int32, (SEATS,)),
         ("known", np.int16, (SEATS, SEATS)),
         ("board", np.int8, (CELLS,)),
@@ -117,7 +116,7 @@ STATE = kernels.record_type(
         ("did", np.uint8, (MAX_TURNS,)),  # by ply
         ("slots", np.uint16, (MAX_TURNS,)),  # by ply
         ("heights", np.uint16, (MAX_TURNS,)),  # by ply: height of the stack before it
-        ("shots", np.uint16, (MAX_TURNS,)),  # by slot: where the shooter stood, 0 for no shot
+        ("shots", np.uint16, (MAX_TURNS,)),  # by slot: the cell of the shooter, 0 for no shot
         ("stack", np.uint16, (ENTRIES,)),
     ],
     source=__file__,
@@ -125,7 +124,7 @@ STATE = kernels.record_type(
 
 
 def _keys() -> list[np.ndarray]:
-    """Return random numbers for tanks, trails, the fallen, the gone, kills and slots."""
+    """Return random numbers for tanks, trails, destroyed and dropped-out seats, kills and slots."""
     source = np.random.Generator(np.random.PCG64(11))
     shapes = ((SEATS, 4 * CELLS), (SEATS, CELLS), (SEATS,), (SEATS,), (SEATS, SEATS))
     return [
@@ -141,9 +140,9 @@ TANK_KEY, TRAIL_KEY, FALLEN_KEY, GONE_KEY, KILLS_KEY, SLOT_KEY = map(kernels.ker
 
 @kernel
 def _ray(board: Any, start: Int, step: Int, limit: Int, cells: Any, count: Int) -> tuple[Int, Int]:
-    """Write the places in sight along a diagonal from `start` into `cells` after the first `count`.
+    """Append the visible cells along a diagonal from `start` to the `count` cells in `cells`.
 
-    Return how far to the side the ray came, at most `limit` places, and the new count.
+    Return the lateral distance that the ray reached, at most `limit`, and the new count.
     """
     cell = start
     for offset in range(1, limit + 1):
@@ -159,12 +158,12 @@ def _ray(board: Any, start: Int, step: Int, limit: Int, cells: Any, count: Int) 
 
 @kernel
 def visible_cells(board: Any, cell: Int, hull: Int, cells: Any) -> Int:
-    """Write the places that a tank on `cell` sees and return how many: a cone with shadows.
+    """Write the cells that a tank on `cell` sees, a cone with shadows; return their number.
 
-    From every place straight ahead, the own one first, a ray goes out on both diagonals. It stops
-    at the first place that is not empty, or as far to the side as an earlier ray on that side
-    came, whichever is nearer. A ray that leaves the board leaves the limit as it is: later ones
-    leave it no further to the side. No place is on two rays; `cells` has room for `CELLS`.
+    Two diagonal rays start from the tank's own cell and each cell straight ahead. A ray stops at
+    the first cell that is not empty, or at the lateral distance of an earlier ray on that side,
+    whichever is nearer. A ray that leaves the board does not change the limit, since later rays
+    leave it at most as far to the side. No cell is on two rays; `cells` must have room for `CELLS`.
     """
     ahead = i64(AHEAD[hull])
     right = i64(AHEAD[(hull + 1) & 3])
@@ -185,7 +184,7 @@ def visible_cells(board: Any, cell: Int, hull: Int, cells: Any) -> Int:
 
 @kernel
 def mark_visible(board: Any, cell: Int, hull: Int, seen: Any) -> None:
-    """Mark the places in sight of a tank on `cell` in `seen`."""
+    """Mark the cells visible from a tank on `cell` in `seen`."""
     cells = np.empty(CELLS, np.int16)
     for k in range(visible_cells(board, cell, hull, cells)):
         seen[cells[k]] = 1
@@ -193,7 +192,7 @@ def mark_visible(board: Any, cell: Int, hull: Int, seen: Any) -> None:
 
 @kernel
 def first_obstacle(board: Any, cell: Int, hull: Int) -> Int:
-    """Return the first place along a hull that is not empty; it may be of the border."""
+    """Return the first cell ahead of a hull that is not empty; this may be the border."""
     ahead = i64(AHEAD[hull])
     here = i64(cell + ahead)
     while board[here] == FREE:
@@ -206,7 +205,7 @@ def first_obstacle(board: Any, cell: Int, hull: Int) -> Int:
 
 @kernel
 def _change_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
-    """Change a place of a local board, so that it can be undone."""
+    """Change a cell of a local board, and push its old code onto the stack."""
     before = i64(st.memory[seat, cell])
     packed = before // TANK + 1 if before >= 0 else 0
     st.stack[st.height] = (seat << 12) | (packed << 9) | cell
@@ -216,7 +215,7 @@ def _change_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
 
 @kernel
 def _set_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
-    """Change a place of a local board, and update the known places of its tanks."""
+    """Change a cell of a local board, and update the known cells of tanks."""
     before = i64(st.memory[seat, cell])
     if before > 0:
         st.known[seat, before // TANK - 1] = 0
@@ -228,7 +227,7 @@ def _set_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
 
 @kernel
 def update_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
-    """Update a place of one seat's local board."""
+    """Update a cell of one seat's local board."""
     if st.memory[seat, cell] == code:
         return
     if code > 0:
@@ -238,7 +237,7 @@ def update_memory(st: Record, seat: Int, cell: Int, code: Int) -> None:
 
 @kernel
 def _remove_mark(st: Record, seat: Int, tank: Int) -> None:
-    """Take the mark of a tank off a local board that keeps one of each."""
+    """Remove the mark of a tank from a local board that has at most one of each."""
     former = i64(st.known[seat, tank])
     if former != 0:
         _change_memory(st, seat, former, i64(FREE))
@@ -246,7 +245,7 @@ def _remove_mark(st: Record, seat: Int, tank: Int) -> None:
 
 @kernel
 def update_vision(st: Record, seat: Int) -> None:
-    """Copy the places in sight of `seat` into its local board."""
+    """Copy the cells visible to `seat` to its local board."""
     board, cells = st.board, np.empty(CELLS, np.int16)
     for k in range(visible_cells(board, i64(st.place[seat]), i64(st.hull[seat]), cells)):
         cell = i64(cells[k])
@@ -255,7 +254,7 @@ def update_vision(st: Record, seat: Int) -> None:
 
 @kernel
 def _update_all_memories(st: Record, cell: Int, code: Int) -> None:
-    """Update a place of all local boards."""
+    """Update a cell of all local boards."""
     for seat in range(SEATS):
         update_memory(st, i64(seat), cell, code)
 
@@ -265,7 +264,7 @@ def _update_all_memories(st: Record, cell: Int, code: Int) -> None:
 
 @kernel
 def generate(st: Record, moves: Moves) -> Int:
-    """Write the seven actions; none when the play is over."""
+    """Write the seven actions; none when the match is over."""
     if st.side < 0:
         return i64(0)
     for m in range(UP, FIRE + 1):
@@ -275,7 +274,7 @@ def generate(st: Record, moves: Moves) -> Int:
 
 @kernel
 def _move_tank(st: Record, seat: Int, direction: Int) -> Int:
-    """Move the tank of `seat` a place if that is empty; return the effects as bits."""
+    """Move the tank of `seat` one cell if that cell is free; return the effects as bits."""
     here = i64(st.place[seat])
     there = here + i64(AHEAD[direction])
     if st.board[there] != FREE:
@@ -302,7 +301,7 @@ def _place_tank(st: Record, seat: Int, here: Int, there: Int) -> None:
 
 @kernel
 def _turn_hull(st: Record, seat: Int, quarters: Int) -> None:
-    """Turn the hull of `seat` clockwise."""
+    """Turn the hull of `seat` clockwise by a number of quarter turns."""
     at = 4 * i64(st.place[seat])
     before = i64(st.hull[seat])
     after = (before + quarters) & 3
@@ -312,7 +311,7 @@ def _turn_hull(st: Record, seat: Int, quarters: Int) -> None:
 
 @kernel
 def _fire(st: Record, seat: Int) -> Int:
-    """Fire: all seats learn the shooter's place; a tank that is hit becomes a wreck."""
+    """Fire: all seats learn the shooter's cell, and a tank that is hit becomes a wreck."""
     slot = i64(st.slot)
     here = i64(st.place[seat])
     st.shots[slot] = here
@@ -344,13 +343,13 @@ def _count_kill(st: Record, seat: Int, victim: Int, more: Int) -> None:
 
 @kernel
 def _is_active(st: Record, seat: Int) -> bool:
-    """Return whether `seat` still acts: its tank lives and it has not dropped out."""
+    """Return whether `seat` can still act: its tank is alive and it has not dropped out."""
     return bool(st.fell[seat] == 0 and st.left[seat] == 0)
 
 
 @kernel
 def _give_turn(st: Record, slot: Int) -> None:
-    """Give the turn to the first seat that acts from `slot` on, or end the play."""
+    """Pass the turn to the first active seat from `slot` on, or end the match."""
     while slot < st.turns and not _is_active(st, slot & 3):
         slot += 1
     st.key = st.key ^ SLOT_KEY[st.slot] ^ SLOT_KEY[slot]
@@ -406,7 +405,7 @@ def undo(st: Record, m: Int) -> None:
 
 @kernel
 def _restore_memories(st: Record, height: Int) -> None:
-    """Take back changes of local boards until the stack is as high as it was."""
+    """Undo changes of local boards down to a height of the stack."""
     for entry in range(i64(st.height) - 1, height - 1, -1):
         packed = i64(st.stack[entry])
         code = (packed >> 9) & 7
@@ -418,7 +417,7 @@ def _restore_memories(st: Record, height: Int) -> None:
 
 @kernel
 def _undo_move(st: Record, seat: Int, direction: Int, first: Int) -> None:
-    """Take back a move."""
+    """Undo a move."""
     there = i64(st.place[seat])
     _place_tank(st, seat, there, there - i64(AHEAD[direction]))
     if first != 0:
@@ -429,7 +428,7 @@ def _undo_move(st: Record, seat: Int, direction: Int, first: Int) -> None:
 
 @kernel
 def _undo_shot(st: Record, seat: Int, slot: Int, hit: Int) -> None:
-    """Take back a shot."""
+    """Undo a shot."""
     st.shots[slot] = 0
     before = slot - SEATS
     while before >= 0 and st.shots[before] == 0:
@@ -446,7 +445,7 @@ def _undo_shot(st: Record, seat: Int, slot: Int, hit: Int) -> None:
 
 @kernel
 def forfeit(st: Record, seat: Int) -> None:
-    """Take a seat that still acts out of a play that goes on; its tank stays on the board."""
+    """Remove an active seat from an unfinished match; its tank remains on the board."""
     st.gone += 1
     st.left[seat] = st.gone
     st.key = st.key ^ GONE_KEY[seat]
@@ -471,7 +470,7 @@ def score(st: Record, seat: Int) -> Int:
 
 @kernel
 def ranks(st: Record, out: Moves) -> None:
-    """Write the rank of each seat: by points, and below them the dropped-out seats."""
+    """Write the rank of each seat: by points; dropped-out seats rank below all others."""
     for seat in range(SEATS):
         ahead = 0
         for other in range(SEATS):
@@ -484,7 +483,7 @@ def ranks(st: Record, out: Moves) -> None:
 
 @kernel
 def returns(st: Record, out: Values) -> None:
-    """Write the share of the opponents that each seat has left behind; a tie counts half."""
+    """Write the fraction of opponents ranked below each seat; a tie counts half."""
     rank = np.zeros(SEATS, np.int32)
     ranks(st, rank)
     for seat in range(SEATS):
@@ -497,13 +496,13 @@ def returns(st: Record, out: Values) -> None:
 
 @kernel
 def in_contention(st: Record, seat: Int) -> bool:
-    """Return whether a seat may still get any place: a wreck may, one that dropped out may not."""
+    """Return whether a seat has not dropped out; the owner of a wreck can still win."""
     return bool(st.left[seat] == 0)
 
 
 @kernel
 def move_score(st: Record, m: Int) -> Int:
-    """Prefer a shot that hits, then new places, then moves, then turns of the hull."""
+    """Prefer shots that hit, then moves to new cells, then other moves, then turns."""
     seat = i64(st.side)
     here = i64(st.place[seat])
     if m == FIRE:
@@ -518,7 +517,7 @@ def move_score(st: Record, m: Int) -> Int:
 
 @kernel
 def compute_key(st: Record) -> Any:
-    """Return the key from scratch."""
+    """Return the key, computed from scratch."""
     key: Any = SLOT_KEY[st.slot]
     for seat in range(SEATS):
         key = key ^ TANK_KEY[seat, 4 * i64(st.place[seat]) + i64(st.hull[seat])]
@@ -533,17 +532,17 @@ def compute_key(st: Record) -> Any:
     return key
 
 
-# ------------------------------------------------------------------- what views and samples need
+# ------------------------------------------------------------------- helpers for views and samples
 
 PUBLIC, REFEREE = -1, -2
-"""Viewers that are no seat."""
+"""Viewers other than the seats."""
 
 
 @kernel
 def bfs_distances(st: Record, origin: Int, out: Moves) -> None:
-    """Write the number of moves from `origin` to every place, with only rocks in the way.
+    """Write the number of moves from `origin` to each cell, with only rocks as obstacles.
 
-    A place out of reach gets `CELLS`.
+    Unreachable cells get `CELLS`.
     """
     for cell in range(CELLS):
         out[cell] = CELLS
@@ -564,18 +563,18 @@ def bfs_distances(st: Record, origin: Int, out: Moves) -> None:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""A state as `kernels.box` returns it: Python calls the kernels below for single states."""
+"""The result of `as_array`, which the kernels below take because Python calls them."""
 
 
 @kernel
 def update_vision_in(states: StateArray, seat: Int) -> None:
-    """Do `update_vision`."""
+    """Call `update_vision` on the only state."""
     update_vision(states[0], seat)
 
 
 @kernel
 def bfs_distances_in(states: StateArray, origin: Int, out: Moves) -> None:
-    """Do `bfs_distances`."""
+    """Call `bfs_distances` on the only state."""
     bfs_distances(states[0], origin, out)
 
 
@@ -587,18 +586,18 @@ def points(st: Record, out: Values) -> None:
 
 
 PLACES = SIDE * SIDE
-"""Places of the board without its border: the size of a plane."""
+"""The number of cells inside the border: the size of a plane."""
 _u64: Any = np.uint64 if kernels.compiled() else int
-"""Unsigned indices spare the test for negative ones, which would keep loops from being vectors."""
+"""Unsigned indices need no check for negative values, which would prevent vectorization."""
 
 
 @kernel
 def _copy_inside(st: Record, seat: Int, seen: Any) -> None:
     """Write the local board of a seat and the trails as two rows of bytes, without the border.
 
-    Eight places are read before they are written, which the compiler turns into one move. It does
-    not if each is written at once, since the arrays might overlap. A row of the board is copied
-    with a place too many, which the next one writes over.
+    Eight cells are read before any is written, so that the compiler copies them as one word;
+    otherwise the arrays might overlap. Each row is copied with one extra cell, which the next row
+    overwrites.
     """
     memory, visited = st.memory, st.visited
     for row in range(SIDE):
@@ -616,9 +615,9 @@ def _copy_inside(st: Record, seat: Int, seen: Any) -> None:
 
 @kernel
 def observe(st: Record, seat: Int, out: Planes) -> None:
-    """Write eleven planes from the view of `seat`: its local board, its trail, its hull, the time.
+    """Write the eleven planes of `models.features` for `seat`.
 
-    A loop for each plane over contiguous memory lets the compiler vectorize it.
+    Each plane has its own loop over contiguous memory so that the compiler vectorizes it.
     """
     seen = np.empty((2, PLACES + 1), np.uint8)
     _copy_inside(st, seat, seen)
@@ -653,19 +652,19 @@ def observe(st: Record, seat: Int, out: Planes) -> None:
 
 @kernel
 def num_dense(st: Record) -> Any:
-    """Return the number of actions that are ever legal."""
+    """Return the number of actions."""
     return i64(MAX_ACTIONS)
 
 
 @kernel
 def dense_index(st: Record, m: Int) -> Any:
-    """Return the dense number of an action; a skipped turn has none."""
+    """Return the dense number of an action other than `SKIP`."""
     return i64(m) - UP
 
 
 @kernel
 def dense_action(st: Record, index: Int) -> Any:
-    """Return the action that has a dense number."""
+    """Return the action for a dense number."""
     return i64(index) + UP
 
 
@@ -691,7 +690,7 @@ operations.implement(
 def make_state(
     start: geo.Start, rocks: geo.Rocks, turns: int, marks: int = MEMORY_LAST
 ) -> np.record:
-    """Return the first state: seat 0 is to act and has looked."""
+    """Return the first state; the local board of seat 0, which is to act, is up to date."""
     st: Record = kernels.new(STATE)
     st.marks = marks
     st.seats, st.turns = SEATS, turns
@@ -712,14 +711,14 @@ def make_state(
 
 
 def put_tank(st: Any, seat: int, cell: int, hull: int) -> None:
-    """Put a tank on the board, a wreck if it has fallen."""
+    """Put a tank on the board, or its wreck if it was destroyed."""
     st.board[cell] = WRECK if st.fell[seat] else TANK * (seat + 1)
     st.place[seat] = cell
     st.hull[seat] = hull
 
 
 def finalize(st: Any) -> None:
-    """Complete a state that was put together by hand: its key, and nothing to undo."""
+    """Complete a manually built state: compute its key and clear the undo stack."""
     st.stack[:] = 0
     st.height = 0
     st.key = calls.compute_key(st)

@@ -1,8 +1,8 @@
-"""States that agree with a view, with the unknown parts drawn at random.
+"""States that are consistent with a view, with random hidden parts.
 
-Living tanks out of the viewer's sight stand where it remembers them, if they may still be there,
-else at any place within reach. No tank stands on a place that the viewer sees to be empty; a tank
-that has fired since its last turn stands where it fired.
+Living tanks that the viewer does not see are placed where it remembers them, if they may still be
+there, otherwise on any cell within reach. No tank is placed on a cell that the viewer sees to be
+empty. A tank whose last action was a shot is placed where it fired.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ARRAYS = (*_BY_SEAT, "board", "visited", "memory", "shots")
 
 
 def sample(seen: View, seed: int) -> np.record:
-    """Return a state that agrees with a view; unknown parts are drawn from `seed`."""
+    """Return a state that is consistent with a view; hidden parts are drawn from `seed`."""
     sketch, chance = _StateBuilder(seen), random.Random(seed)
     sketch.add_public()
     if seen.tanks is not None:
@@ -44,7 +44,7 @@ def sample(seen: View, seed: int) -> np.record:
 
 
 class _StateBuilder:
-    """A state that is being put together: its record, and its arrays, looked up only once."""
+    """A state under construction: its record, and its arrays, looked up only once."""
 
     def __init__(self, seen: View) -> None:
         options = seen.options
@@ -57,7 +57,7 @@ class _StateBuilder:
         home["marks"] = rules.MEMORIES.index(options.memory)
 
     def put_tank(self, seat: int, cell: int, hull: int) -> None:
-        """Put a tank on the board, a wreck if it has fallen."""
+        """Put a tank on the board, or its wreck if it was destroyed."""
         a = self.arrays
         a["board"][cell] = rules.WRECK if a["fell"][seat] else rules.TANK * (seat + 1)
         a["place"][seat], a["hull"][seat] = cell, hull
@@ -78,7 +78,7 @@ class _StateBuilder:
             self.put_tank(wreck.seat, geo.number((wreck.row, wreck.column)), 0)
 
     def add_referee_facts(self) -> None:
-        """Add every tank and every trail, as a referee sees them."""
+        """Add all tanks and trails, as a referee sees them."""
         for seat, tank in enumerate(_required(self.seen.tanks)):
             cell, hull = geo.number((tank.row, tank.column)), geo.HULLS.index(tank.hull)
             self.put_tank(seat, cell, hull)
@@ -105,7 +105,7 @@ class _StateBuilder:
                 a["known"][seen.seat, tank] = cell
 
     def inform_others(self) -> None:
-        """Update the others' local boards: their own tanks, public events, places in sight."""
+        """Update the other local boards with their own tanks, public events and visible cells."""
         seen, a = self.seen, self.arrays
         others = [seat for seat in range(geo.SEATS) if seat != seen.seat]
         for seat in range(geo.SEATS):
@@ -120,14 +120,14 @@ class _StateBuilder:
             rules.update_vision_in(as_array(self.state), seen.to_act)
 
     def build(self) -> np.record:
-        """Return the state, with its key and nothing to undo."""
+        """Return the state, with its key and an empty undo stack."""
         rules.finalize(self.state)
         return self.state
 
 
 @functools.cache
 def _empty_state(start: geo.Start, rocks: geo.Rocks, turns: int) -> np.record:
-    """Return the first state without tanks, trails and memories."""
+    """Return the first state without tanks, trails and marks on local boards."""
     st: Any = rules.make_state(start, rocks, turns)
     st.board[st.board > 0] = rules.FREE
     st.visited[:], st.memory[:], st.known[:], st.cells[:] = 0, rules.UNKNOWN, 0, 0
@@ -136,17 +136,17 @@ def _empty_state(start: geo.Start, rocks: geo.Rocks, turns: int) -> np.record:
 
 
 def _required(value: _T | None) -> _T:
-    """Return a part of a view that views of its kind always have."""
+    """Return a field that must be set in this kind of view."""
     if value is None:
         raise ValueError("the view of a seat has its place, hull, local board and visited places")
     return value
 
 
 def _place_hidden_tanks(sketch: _StateBuilder, chance: random.Random) -> dict[int, int]:
-    """Choose a place for every living tank that is not the viewer's.
+    """Choose a cell for each living tank except the viewer's.
 
-    Three places to choose from are enough: with so many, a tank finds one that the two others
-    have left. The true places are possible ones, so there is always a choice.
+    Three candidates per tank are enough, since the other hidden tanks occupy at most two of them.
+    The true cells are among the possible ones, so a valid choice always exists.
     """
     seen = sketch.seen
     hidden = [seat for seat in range(geo.SEATS) if seen.alive[seat] and seat != seen.seat]
@@ -164,7 +164,7 @@ def _place_hidden_tanks(sketch: _StateBuilder, chance: random.Random) -> dict[in
 
 
 def _possible_cells(sketch: _StateBuilder, seat: int, visible: Any) -> list[int]:
-    """Return the possible places of a tank: within its reach, and not known to be empty."""
+    """Return the possible cells of a tank: within its reach and not known to be empty."""
     seen, a = sketch.seen, sketch.arrays
     in_sight = [mark for mark in _marked_cells(sketch, seat) if visible[mark]]
     if in_sight:
@@ -176,7 +176,7 @@ def _possible_cells(sketch: _StateBuilder, seat: int, visible: Any) -> list[int]
 
 
 def _last_known(seen: View, seat: int) -> tuple[int, int]:
-    """Return the last public place of a tank, and the maximum number of its moves since."""
+    """Return the last public cell of a tank, and the maximum number of moves it made since."""
     for shot in seen.shots:
         if shot.seat == seat:
             since = (seen.slot - 1 - shot.slot) // geo.SEATS
@@ -185,12 +185,12 @@ def _last_known(seen: View, seat: int) -> tuple[int, int]:
 
 
 def _turns_before(slot: int, seat: int) -> int:
-    """Return how many slots of a seat came before `slot`."""
+    """Return the number of slots of a seat before `slot`."""
     return (slot - seat + geo.SEATS - 1) // geo.SEATS
 
 
 def _visible(sketch: _StateBuilder) -> Any:
-    """Mark the places in the viewer's sight: on its own turn its memory of these is fresh."""
+    """Mark the cells that the viewer sees; only on its own turn is its local board up to date."""
     seen, a = sketch.seen, sketch.arrays
     visible = np.zeros(geo.CELLS, np.uint8)
     if seen.seat is not None and seen.to_act == seen.seat:
@@ -203,7 +203,7 @@ def _visible(sketch: _StateBuilder) -> Any:
 
 
 def _remembered_cells(sketch: _StateBuilder, seat: int, chance: random.Random) -> list[int]:
-    """Return the remembered places of a tank, in the order in which to try them."""
+    """Return the remembered cells of a tank, in the order to try them."""
     a = sketch.arrays
     if sketch.seen.seat is None:
         return [int(a["shots"][a["fired"][seat] - 1])] if a["fired"][seat] else []
@@ -212,7 +212,7 @@ def _remembered_cells(sketch: _StateBuilder, seat: int, chance: random.Random) -
 
 
 def _marked_cells(sketch: _StateBuilder, seat: int) -> list[int]:
-    """Return the places of a tank on the local board of the viewer."""
+    """Return the cells where the viewer's local board shows a tank."""
     if sketch.seen.seat is None:
         return []
     memory = sketch.arrays["memory"][sketch.seen.seat]
@@ -222,7 +222,7 @@ def _marked_cells(sketch: _StateBuilder, seat: int) -> list[int]:
 
 @functools.cache
 def _distances(rocks: geo.Rocks, origin: int) -> np.ndarray:
-    """Return the number of moves from `origin` to every place, with only rocks in the way."""
+    """Return the number of moves from `origin` to each cell, with only rocks as obstacles."""
     out = np.empty(geo.CELLS, np.int32)
     rules.bfs_distances_in(
         as_array(_empty_state("corners", rocks, rules.MAX_TURNS)), origin, kernel_array(out)
@@ -231,9 +231,9 @@ def _distances(rocks: geo.Rocks, origin: int) -> np.ndarray:
 
 
 def _sample_trail(sketch: _StateBuilder, seat: int, chance: random.Random) -> None:
-    """Give a tank a trail that it has had the time for.
+    """Draw a trail that a tank has had time for.
 
-    Places that are no detour on the way from its start come first, both ends before all.
+    The start and the current cell come first, then the cells with the shortest detour.
     """
     seen, a = sketch.seen, sketch.arrays
     origin, cell = geo.number(geo.STARTS[seen.options.start][seat]), int(a["place"][seat])
