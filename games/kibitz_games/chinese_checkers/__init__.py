@@ -1,4 +1,4 @@
-"""Chinese Checkers for two to six, with the rules of `rules` on the boards of `geometry`."""
+"""Chinese Checkers for two to six players. `rules` has the rules, `geometry` the boards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kibitz_games.core.scene import Scene
 
 
 class ChineseCheckers(Game[Options, Move, View]):
-    """The race of pegs into the opposite triangle."""
+    """Each player races their pegs to the opposite triangle."""
 
     info: ClassVar[GameInfo] = GameInfo(
         name="chinese-checkers",
@@ -23,7 +23,7 @@ class ChineseCheckers(Game[Options, Move, View]):
         max_plies=rules.MAX_PLIES,
     )
     earlier_versions: ClassVar[Mapping[int, Mapping[str, Json]]] = {
-        # Pegs of all seats filled a goal, and a repetition was ranked by distance.
+        # In version 1, pegs of any seat filled a goal, and a repetition was ranked by distance.
         1: {"win": "any", "repetition": "adjudicate"},
     }
     state_type = rules.STATE
@@ -68,7 +68,7 @@ class ChineseCheckers(Game[Options, Move, View]):
         return render.scene(view)
 
     def features(self, view: View, seat: int) -> Features:
-        """Return two planes a seat over the holes: its pegs, and its goal."""
+        """Return two planes per seat over the holes: its pegs and its goal."""
         return models.features(view, seat)
 
 

@@ -2,15 +2,15 @@
 
 Coordinates are *doubled*: neighbors in a row differ by 2 in x, rows by 1 in y, and the holes
 of adjacent rows interleave, so the six directions are (2, 0), (1, 1), (-1, 1) and their
-opposites. Ids run row-major from the top, and rotation by 180 degrees maps id to holes-1-id.
+opposites. Hole ids are row-major from the top, and rotation by 180 degrees maps id to holes-1-id.
 
-``star`` of size s: a hexagon of side s+1 with six triangles of side s; s(s+1)/2 pegs a player.
-Size 4 is the common board: 121 holes, ten pegs. ``rhombus`` of size n: n x n holes standing on
-an acute corner (rows of 1, 2, ..., n, ..., 2, 1), where only the corners N and S are homes: the
-first and the last `pegs` ids.
+``star`` of size s: a hexagon of side s+1 with six triangles of side s, and s(s+1)/2 pegs per
+player. Size 4 is the common board with 121 holes and ten pegs. ``rhombus`` of size n: n x n holes
+standing on an acute corner (rows of 1, 2, ..., n, ..., 2, 1). Only its corners N and S have homes:
+the first and the last `pegs` ids.
 
 Corners are numbered clockwise from the top: N=0, NE=1, SE=2, S=3, SW=4, NW=5; the goal of a corner
-is the one opposite, corner + 3.
+is the opposite one, corner + 3.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Point = tuple[int, int]
 DIRECTIONS: tuple[Point, ...] = ((2, 0), (1, 1), (-1, 1), (-2, 0), (-1, -1), (1, -1))
 CORNERS = 6
 SIZES: dict[Board, range] = {"star": range(1, 6), "rhombus": range(3, 10)}
-"""The sizes on offer."""
+"""The available sizes."""
 COMMON: dict[Board, int] = {"star": 4, "rhombus": 9}
 """The default size of each board."""
 MAX_PEGS = 15
@@ -36,12 +36,12 @@ LAYOUTS: dict[int, tuple[int, ...]] = {
     5: (0, 1, 2, 3, 4),
     6: (0, 1, 2, 3, 4, 5),
 }
-"""The corners of the seats, by number of players."""
+"""The corners of the seats for each number of players."""
 
 
 @dataclass(frozen=True)
 class Geometry:
-    """One board; `points` gives the doubled coordinates of each hole, in the order of ids."""
+    """A board; `points` are the doubled coordinates of each hole, by id."""
 
     board: Board
     size: int
@@ -57,7 +57,7 @@ class Geometry:
 
     @functools.cached_property
     def rows(self) -> tuple[tuple[int, ...], ...]:
-        """The ids of each row, from the top."""
+        """The hole ids of each row, from the top."""
         last = self.points[-1][1]
         return tuple(
             tuple(hole for hole, (_, y) in enumerate(self.points) if y == row)
@@ -65,29 +65,29 @@ class Geometry:
         )
 
     def away(self, hole: int, direction: int, steps: int) -> int | None:
-        """Return the hole `steps` further in a direction, or None off the board."""
+        """Return the hole `steps` away in a direction, or None if it is off the board."""
         (x, y), (dx, dy) = self.points[hole], DIRECTIONS[direction]
         return self.ids.get((x + steps * dx, y + steps * dy))
 
     def steps(self, a: int, b: int) -> int:
-        """Return how many steps an unhindered peg takes from hole `a` to hole `b`."""
+        """Return the number of steps from hole `a` to hole `b` on an empty board."""
         (ax, ay), (bx, by) = self.points[a], self.points[b]
         across, down = abs(ax - bx), abs(ay - by)
         return down + max(0, (across - down) // 2)
 
     def euclid(self, a: int, b: int) -> float:
-        """Return the straight distance of two holes; neighbors are 1.0 apart."""
+        """Return the Euclidean distance of two holes; neighbors are 1.0 apart."""
         (ax, ay), (bx, by) = self.points[a], self.points[b]
         return float(((ax - bx) ** 2 + 3 * (ay - by) ** 2) ** 0.5 / 2)
 
     def parity(self, hole: int) -> tuple[int, int]:
-        """Return the class of a hole that jumps keep: its axial coordinates modulo 2."""
+        """Return the axial coordinates of a hole modulo 2, which jumps do not change."""
         x, y = self.points[hole]
         return ((x - y) // 2 % 2, y % 2)
 
     @functools.cached_property
     def tips(self) -> tuple[int, ...]:
-        """The outermost hole of each corner; a rhombus has tips N and S only, others repeat."""
+        """The outermost hole of each corner; on a rhombus, all are the tips N and S."""
         last = self.holes - 1
         if self.board == "rhombus":
             return (0, 0, last, last, last, 0)
@@ -95,7 +95,7 @@ class Geometry:
         return (0, upper[-1], lower[-1], last, lower[0], upper[0])
 
     def home(self, corner: int, pegs: int) -> tuple[int, ...]:
-        """Return the holes of a corner's home, ascending."""
+        """Return the holes of a corner's home in ascending order."""
         return _home(self.board, self.size, corner, pegs)
 
     def _home(self, corner: int, pegs: int) -> tuple[int, ...]:
@@ -106,7 +106,7 @@ class Geometry:
         return tuple(h for h in range(self.holes) if self.steps(h, tip) < self.size)
 
     def lattice(self, hole: int) -> tuple[int, int]:
-        """Return the place in a drawing: x >= 0, and x even in even rows."""
+        """Return a hole's coordinates for drawing: x >= 0, and x is even in even rows."""
         x, y = self.points[hole]
         left = self._left
         return x - left + left % 2, y
@@ -116,13 +116,13 @@ class Geometry:
         return min(x for x, _ in self.points)
 
     def remaining(self, corner: int, holes: tuple[int, ...]) -> int:
-        """Return the sum of steps from these holes to a corner's tip."""
+        """Return the total number of steps from `holes` to a corner's tip."""
         return sum(self.steps(hole, self.tips[corner]) for hole in holes)
 
 
 @functools.cache
 def geometry(board: Board, size: int) -> Geometry:
-    """Return the board of a kind and size."""
+    """Return the board of this kind and size."""
     return Geometry(board, size, tuple(_points(_widths(board, size))))
 
 
@@ -150,12 +150,12 @@ def usual_pegs(board: Board, size: int) -> int:
 
 
 def corners_of(board: Board) -> tuple[int, ...]:
-    """Return the corners of a board that are homes."""
+    """Return the corners of a board that can be homes."""
     return (0, 3) if board == "rhombus" else tuple(range(CORNERS))
 
 
 ALL: tuple[tuple[Board, int], ...] = tuple(
     (board, size) for board, sizes in SIZES.items() for size in sizes
 )
-"""Every board on offer; a state names its own by the index in this list."""
+"""All available boards; a state refers to its board by the index in this list."""
 MAX_HOLES = max(geometry(board, size).holes for board, size in ALL)

@@ -1,4 +1,4 @@
-"""The models of the wire format, and the only conversions between them and states."""
+"""The models of the wire format, and all conversions between them and states."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Reason = Literal["goal", "repetition", "stall", "length", "dropped"]
 
 
 def _boolean(value: object) -> object:
-    """Refuse numbers: to a `Literal` 1 is as good as True."""
+    """Refuse numbers, since a `Literal` accepts 1 for True."""
     if value is not True:
         raise ValueError("expected true")
     return value
@@ -106,7 +106,7 @@ class Move(Model):
 
 
 class Last(Model):
-    """The last action; `path` has every hole where the peg touched down, both ends included."""
+    """The last action; `path` lists all holes where the peg landed, including both ends."""
 
     source: int | None = Field(None, alias="from", ge=0, lt=geo.MAX_HOLES)
     target: int | None = Field(None, alias="to", ge=0, lt=geo.MAX_HOLES)
@@ -120,14 +120,14 @@ _PAST_CHARS = -(-2 * rules.MAX_PLIES // 3) * 4
 class View(Model):
     """A position. Nothing is hidden, so all viewers get the same view.
 
-    `options` has size and pegs filled in. It has no corners, which follow per seat, and no opening:
-    play begins as if nothing had come before. `ranks` has 0 for a seat that still plays, `best`
-    each seat's smallest distance so far, `idle` the plies without progress, `repeats` how often the
-    position has occurred.
+    `options` contains the size and the number of pegs. It omits the corners, which are a field of
+    their own, and the opening, which is not part of the play. `ranks` is 0 for each seat that is
+    still playing, `best` is each seat's smallest distance so far, `idle` the number of plies
+    without progress, and `repeats` the number of times that the position has occurred.
 
-    `past` has the moves since the first position that can recur: those since the last seat has
-    finished or dropped out. They determine which positions would be repetitions. It is absent if
-    there are no such moves.
+    `past` contains the moves since the last time a seat finished or dropped out, because only
+    positions since then can recur. They determine which positions would be repetitions. It is
+    absent if there are no such moves.
     """
 
     options: Options
@@ -155,13 +155,13 @@ class View(Model):
 
 
 def start(options: Options, seats: int) -> np.record:
-    """Return the first state, or raise `InvalidSetup` with the option at fault."""
+    """Return the first state, or raise `InvalidSetup` that names the invalid option."""
     return _start(options, seats).copy()
 
 
 @functools.lru_cache(maxsize=64)
 def _start(options: Options, seats: int) -> np.record:
-    """Make the state that every match with these options begins from; it is never played on."""
+    """Return the first state for these options, shared by all matches and never modified."""
     size = _size(options)
     pegs = _pegs(options, size)
     corners = _corners(options, seats)
@@ -246,7 +246,7 @@ def _corners(options: Options, seats: int) -> tuple[int, ...]:
 
 @functools.cache
 def move(source: int, target: int) -> Move:
-    """Return the move of a peg; moves are frozen, so one object serves for all."""
+    """Return the move of a peg. Moves are frozen, so each is created once and shared."""
     return Move(source=source, target=target)
 
 
@@ -254,12 +254,12 @@ PASS = Move(passing=True)
 
 
 def encode(holes: int, action: int) -> Move:
-    """Turn an action into its wire move."""
+    """Convert an action to its wire move."""
     return PASS if action == holes * holes else move(*divmod(action, holes))
 
 
 def decode(state: Any, wire: Move) -> int:
-    """Turn a wire move into a legal action, or raise `IllegalAction`."""
+    """Convert a wire move to a legal action, or raise `IllegalAction`."""
     holes = int(state["holes"])
     if wire.source is None or wire.target is None:
         return _decode_pass(state, holes)
@@ -279,7 +279,7 @@ def _decode_pass(state: Any, holes: int) -> int:
 
 
 def _reason(state: Any, source: int, target: int) -> str:
-    """Explain why a move is illegal."""
+    """Return why a move is illegal."""
     seat, board = int(state["side"]), state["board"]
     owner = (int(board[source]) + 15) >> 4
     if seat < 0:
@@ -294,10 +294,10 @@ def _reason(state: Any, source: int, target: int) -> str:
 
 
 class _Notation(Notation[Move]):
-    """Moves as the numbers of two holes."""
+    """Moves written as the numbers of two holes."""
 
     def format(self, move: Move) -> str:
-        """Write a move as a person would."""
+        """Return a move as a person writes it."""
         return "pass" if move.passing else f"{move.source}-{move.target}"
 
     def parse(self, text: str) -> Move:
@@ -311,7 +311,7 @@ class _Notation(Notation[Move]):
         return move(*holes)
 
     def cells(self, move: Move) -> tuple[str, ...]:
-        """Return both holes; a pass has none."""
+        """Return both holes; empty for a pass."""
         return () if move.passing else (str(move.source), str(move.target))
 
 
@@ -331,7 +331,7 @@ _SLOTS = rules.STATE["pegs"].shape[1]
 
 
 def view(state: np.record) -> View:
-    """Return the view of all seats and of the public."""
+    """Return the view, which is the same for all seats and the public."""
     *chosen, seats, holes, ply, side, turn, end, since, history, corner, rank, best, pegs = _FIELDS(
         state
     )
@@ -355,12 +355,12 @@ def view(state: np.record) -> View:
 
 
 def _encode_past(actions: Any) -> str | None:
-    """Write actions as 16 bits each, the format of the memory view of a state's history."""
+    """Encode actions with 16 bits each, the format of a state's history in memory."""
     return base64.b64encode(np.asarray(actions, "<u2").tobytes()).decode() or None
 
 
 def _decode_past(seen: View, holes: int) -> np.ndarray[Any, np.dtype[np.int32]]:
-    """Return the actions that a view has of the past. Raises `ValueError` for impossible ones."""
+    """Return the actions in the past of a view. Raises `ValueError` if they are invalid."""
     wrong = f"expected the past as base64 of at most {seen.ply} moves on {holes} holes"
     try:
         raw = base64.b64decode(seen.past or "", validate=True)
@@ -388,12 +388,12 @@ _LAST_PASS = Last(passing=True)
 
 
 def view_json(state: np.record) -> bytes:
-    """Return the view as the JSON that travels: that of its model, byte for byte."""
+    """Return the view as JSON, byte for byte the JSON of its model."""
     return text_of(text.write_view, state, text.SIZE)
 
 
 def legal_json(state: np.record, most: int) -> tuple[bytes, int]:
-    """Return the legal moves as the JSON that travels, empty beyond `most`, and how many."""
+    """Return the legal moves as JSON, empty if more than `most`, and their number."""
     out = np.empty(most * text.MOVE_CHARS + len("[]"), np.uint8)
     length, count = text.write_legal(as_array(state), kernel_array(out), most)
     return out[:length].tobytes(), count
@@ -427,7 +427,7 @@ def _options(
 
 
 def features(seen: View, seat: int) -> Features:
-    """Return float32 [2 * seats, holes]: pegs and goal of each seat, `seat` first."""
+    """Return float32 [2 * seats, holes]: the pegs and the goal of each seat, `seat` first."""
     size, seats = _size(seen.options), len(seen.corners)
     shape = geo.geometry(seen.options.board, size)
     planes = np.zeros((2 * seats, shape.holes), np.float32)
@@ -439,7 +439,7 @@ def features(seen: View, seat: int) -> Features:
 
 
 def state_from_view(seen: View) -> np.record:
-    """Return the state that a view shows; positions that cannot recur are not known to it."""
+    """Return the state that a view shows, without the moves before its `past`."""
     size = _size(seen.options)
     pegs = tuple(tuple(holes) for holes in seen.pegs)
     corners, out = tuple(seen.corners), tuple(seen.ranks)
@@ -447,7 +447,7 @@ def state_from_view(seen: View) -> np.record:
     st.best[: len(corners)] = seen.best
     st.ply = seen.ply
     rules.restore_past_in(as_array(st), kernel_array(_decode_past(seen, int(st.holes))))
-    if not seen.past:  # the present position counts even if a server sends no past
+    if not seen.past:  # count the current position even if the server sends no past
         st.prior = seen.repeats - 1
         st.seen[int(st.key) % rules.FILTER] = seen.repeats
     st.since, st.side = seen.idle, seen.to_act

@@ -1,4 +1,4 @@
-"""The drawing of a view: holes in rows, home triangles tinted, the last move's way marked."""
+"""The drawing of a view: rows of holes, tinted home triangles, and the path of the last move."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMES = ("N", "NE", "SE", "S", "SW", "NW")
 
 
 def scene(view: View) -> Scene:
-    """Draw a view; a cell's name is its hole's number."""
+    """Return the scene of a view; cell names are hole numbers."""
     shape = _shape(view)
     board, size = shape.board, shape.size
     owners = {hole: seat for seat, holes in enumerate(view.pegs) for hole in holes}
@@ -29,7 +29,7 @@ def _shape(view: View) -> geo.Geometry:
 
 
 def _tints(view: View) -> dict[int, int]:
-    """Return the seat whose home each tinted hole is, by hole."""
+    """Return the seat for each hole that is in a home."""
     shape, each = _shape(view), len(view.pegs[0])
     return {h: seat for seat, corner in enumerate(view.corners) for h in shape.home(corner, each)}
 
@@ -56,7 +56,7 @@ def _text(view: View) -> tuple[str, ...]:
 
 def _line(view: View, seat: int) -> str:
     rank = view.ranks[seat]
-    # Parked pegs may fill a goal, so a seat can finish while its own pegs are still on their way.
+    # Parked pegs may fill a goal, so a seat can finish before all of its own pegs arrive.
     done = rank > 0 and _fills_goal(view, seat)
     way = 0 if done else _distance(view, seat)
     start = f"{seat_name(seat)} {NAMES[view.corners[seat]]}: {way} to go"
@@ -67,7 +67,7 @@ def _line(view: View, seat: int) -> str:
 
 
 def _fills_goal(view: View, seat: int) -> bool:
-    """Whether there is a peg in every hole of a seat's goal, and one of them is its own."""
+    """Return whether a seat's goal is full of pegs, with at least one of its own."""
     goal = {*_shape(view).home((view.corners[seat] + 3) % 6, len(view.pegs[seat]))}
     return goal <= {hole for pegs in view.pegs for hole in pegs} and not goal.isdisjoint(
         view.pegs[seat]
@@ -75,7 +75,7 @@ def _fills_goal(view: View, seat: int) -> bool:
 
 
 def _finished(view: View) -> int:
-    """Count the ranks that were taken from the top."""
+    """Return the number of ranks assigned from the top."""
     count = 0
     while count + 1 in view.ranks:
         count += 1
@@ -83,7 +83,7 @@ def _finished(view: View) -> int:
 
 
 def _distance(view: View, seat: int) -> int:
-    """Return the steps that a seat's pegs are away from a full goal."""
+    """Return the number of steps between a seat's pegs and a full goal."""
     shape, pegs = _shape(view), view.pegs[seat]
     goal = (view.corners[seat] + 3) % 6
     full = shape.remaining(goal, shape.home(goal, len(pegs)))

@@ -2,58 +2,59 @@
 
 The position
 ------------
-``board[hole]`` is 0 for an empty hole, else ``1 + 16*seat + slot``, where `slot` is the peg's place
-in ``pegs[seat]``; so ``(value + 15) >> 4`` is the seat plus one. ``board[WALL]`` is always occupied
-and stands for everything off the board, which spares every test of borders. ``zone[hole]`` is the
-corner that the hole belongs to, or `NO_ZONE`. Bits in ``beside`` and ``behind`` keep which of the
-six directions are open to a step or a jump from a hole, occupied or not, so generating moves never
-checks closed directions.
+``board[hole]`` is 0 for an empty hole, otherwise ``1 + 16*seat + slot``, where `slot` is the peg's
+index in ``pegs[seat]``; thus ``(value + 15) >> 4`` is the seat plus one. ``board[WALL]`` is always
+occupied and represents everything off the board, which avoids bounds checks. ``zone[hole]`` is the
+corner that contains the hole, or `NO_ZONE`. Bits in ``beside`` and ``behind`` record which of the
+six directions allow a step or a jump from each hole, so that move generation skips closed
+directions.
 
-An action is ``from*holes + to``; ``holes*holes`` is the pass, legal only where there is no move.
+An action is ``from*holes + to``; ``holes*holes`` is the pass, legal only if there is no other move.
 
-`turn` is the seat whose turn it is or would be, `side` the same or -1 when the play is over.
-A seat is *active* while ``rank[seat]`` is 0: players who finish take the ranks from the top,
-those who drop out take them from the bottom.
+`turn` is the seat to move; `side` is the same, or -1 when the match is over. A seat is *active*
+while ``rank[seat]`` is 0: players who finish receive the best remaining rank, players who drop out
+the worst.
 
 Jumps and parity
 ----------------
-Every jump moves a peg by an even number of steps along a line, so all holes where it may land
-have the parity class of the hole it left, while an adjacent hole never does. Two things follow:
-step and jump destinations are disjoint; and a hole that the chain has visited is never hopped
-over, so a visited hole can be marked on the board itself as if it were occupied. Long jumps may
-cross visited holes, so there a mark counts as empty.
+Every jump moves a peg by an even number of steps along a line, so it lands on holes of the same
+parity class, which never includes a neighbor. It follows that the destinations of steps and jumps
+are disjoint, and that a chain never jumps over a hole that it has visited. Visited holes can
+therefore be marked on the board as occupied. Long jumps may cross visited holes, so these count as
+empty for them.
 
-Nor can a peg's own hole be hopped over by those of its class. So jumps from an empty hole reach the
-same holes for every peg. These holes are a *run*: it is found once for all pegs of a position that
-jump into it, and marked with its number on the board. This saves most of the work if pegs jump
-along the same ladder. With rules under which pegs differ in what they may cross, each peg's chains
-are followed alone.
+Pegs of a class never jump over another hole of that class, including the origin of the move. Jumps
+from an empty hole therefore reach the same holes for every peg. These holes form a *run*: it is
+computed once for all pegs of a position that jump into it, and marked with its number on the board.
+This saves most of the work when many pegs use the same ladder. If the rules restrict pegs
+differently, the chains of each peg are computed separately.
 
 Goals
 -----
-A goal is reached when pegs that count stand in all of its holes, at least one of them the player's
-own. The option `win` decides which pegs count. By default these are the player's own and those of
-the seat whose home the triangle is, which may stay parked there forever; with ``full`` only the
-player's own; with ``any`` all pegs. ``fills[seat]`` has the zones in which the pegs of a seat
-count, one bit each, and ``filled[zone]`` how many that count stand in a zone, so the option costs
-nothing in a search. Only the position decides: the owner has finished, no matter which player made
-the last move.
+A goal is reached when all of its holes contain pegs that count, at least one of them the player's
+own. The option `win` determines which pegs count. By default, these are the player's own and those
+of the seat whose home the triangle is, which may remain parked there forever; with ``full``, only
+the player's own; with ``any``, all pegs. ``fills[seat]`` contains the zones in which the pegs of a
+seat count, one bit each, and ``filled[zone]`` the number of counting pegs in a zone, so the option
+does not slow down searches. Only the position matters: the owner of the goal has finished, no
+matter which player made the last move.
 
 Ends
 ----
-Besides goals: a position (pegs and seat to move) that occurs for the third time, `ROUNDS` rounds
-without progress, or `MAX_PLIES` plies. Progress is a seat's total distance below its best so far, a
-finish, or a drop. The distance of a seat is the sum of steps of its pegs to the tip of its goal,
-less the same sum for a full goal. Seats that have not finished are ranked by it. A repetition is a
-draw between them, unless the option says to adjudicate it as well: otherwise the leader could win
-by moving a peg to and fro.
+Apart from goals, the match ends when a position (pegs and seat to move) occurs for the third time,
+after `ROUNDS` rounds without progress, or after `MAX_PLIES` plies. Progress means that a seat's
+total distance falls below its previous minimum, that a seat finishes, or that one drops out. The
+distance of a seat is the total number of steps from its pegs to the tip of its goal, minus the same
+total for a full goal. Seats that have not finished are ranked by distance. A repetition is a draw
+between them unless the option `repetition` says ``adjudicate``: otherwise the leader could win by
+moving a peg back and forth.
 
-`undo` restores every byte, so whatever it needs is in the record: ``history[ply]`` is the action
-played at that ply, ``marks[ply + 1]`` what it did to progress (bits 0-4: improvement of the
-mover's best; `FINISH`; `DROP`). Repetition is exact: ``seen`` counts positions by some bits of
-their keys, and only when a count reaches three are the actions walked back and the positions
-compared. So a state takes 4 KiB, where a list of keys would need 8 more. A finish or a drop
-changes who moves, hence earlier positions cannot recur; nor does the walk go below ``floor``.
+`undo` restores every byte, so the record contains all it needs: ``history[ply]`` is the action
+played at that ply, ``marks[ply + 1]`` its effect on progress (bits 0-4: improvement of the mover's
+best; `FINISH`; `DROP`). Detection of repetitions is exact: ``seen`` counts positions by some bits
+of their keys, and when a count reaches three, the actions are retraced and the positions compared.
+A state takes 4 KiB; a list of keys would need another 8 KiB. After a seat finishes or drops out,
+earlier positions cannot recur, so the search stops there, and also at ``floor``.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ i64 = kernels.int64_cast()
 MAX_PLIES = 1000
 ROUNDS = 50
 MAX_ACTIONS = geo.MAX_PEGS * geo.MAX_HOLES + 1
-"""No position has more actions: every peg to every hole, and the pass."""
+"""An upper bound on the actions in a position: each peg to each hole, and the pass."""
 
 WALL = geo.MAX_HOLES
 CELLS = geo.MAX_HOLES + 1
@@ -81,7 +82,7 @@ SEATS = 6
 OFF = 127
 """The value of ``board[WALL]``."""
 RUN = 128
-"""The mark of a hole of run r, ``RUN + r``, while moves are generated; smaller values are pegs."""
+"""A hole of run r is marked with ``RUN + r`` during move generation; smaller values are pegs."""
 RUNS = 6 * geo.MAX_PEGS
 VISITED = 254
 FINISH = 128
@@ -107,16 +108,16 @@ STATE = kernels.record_type(
         ("geometry", np.int32),  # index in geometry.ALL
         ("holes", np.int32),
         ("seats", np.int32),
-        ("each", np.int32),  # pegs of a seat
+        ("each", np.int32),  # pegs per seat
         ("ply", np.int32),
         ("turn", np.int32),
         ("side", np.int32),
-        ("end", np.int32),  # why it is over, 0 while it goes on
-        ("since", np.int32),  # plies without progress
-        ("placed", np.int32),  # seats that finished
-        ("dropped", np.int32),  # seats that dropped out
-        ("floor", np.int32),  # the first ply whose position may recur
-        ("prior", np.int32),  # how often the position at `floor` had occurred before
+        ("end", np.int32),  # the reason for the end, or 0
+        ("since", np.int32),  # plies since the last progress
+        ("placed", np.int32),  # number of seats that finished
+        ("dropped", np.int32),  # number of seats that dropped out
+        ("floor", np.int32),  # the first ply whose position can recur
+        ("prior", np.int32),  # earlier occurrences of the position at `floor`
         ("stop", np.int32),
         ("through", np.int32),
         ("sticky", np.int32),
@@ -128,15 +129,19 @@ STATE = kernels.record_type(
         ("corner", np.int32, (SEATS,)),
         ("goal", np.int32, (SEATS,)),
         ("rank", np.int32, (SEATS,)),
-        ("inside", np.int32, (SEATS,)),  # own pegs in the own goal
-        ("fills", np.int32, (SEATS,)),  # the zones in which the seat's pegs count, one bit each
-        ("filled", np.int32, (NO_ZONE + 1,)),  # pegs in each zone that count there
-        ("owner", np.int32, (NO_ZONE + 1,)),  # whose goal a zone is, or -1
+        ("inside", np.int32, (SEATS,)),  # number of the seat's pegs in its goal
+        ("fills", np.int32, (SEATS,)),  # zones in which the seat's pegs count, one bit each
+        ("filled", np.int32, (NO_ZONE + 1,)),  # number of pegs that count in each zone
+        ("owner", np.int32, (NO_ZONE + 1,)),  # the seat whose goal a zone is, or -1
         ("pegs", np.uint8, (SEATS, 16)),
         ("board", np.uint8, (CELLS,)),
         ("zone", np.uint8, (CELLS,)),
-        ("beside", np.uint8, (CELLS,)),  # bit d: in direction d is a peg, or no hole
-        ("behind", np.uint8, (CELLS,)),  # bit d: two holes away is a peg, or no hole
+        (
+            "beside",
+            np.uint8,
+            (CELLS,),
+        ),  # bit d: the neighbor in direction d is a peg or off the board
+        ("behind", np.uint8, (CELLS,)),  # bit d: the hole after it is a peg or off the board
         ("marks", np.uint8, (MAX_PLIES + 1,)),
         ("seen", np.uint8, (FILTER,)),
         ("history", np.uint16, (MAX_PLIES,)),
@@ -146,7 +151,7 @@ STATE = kernels.record_type(
 
 
 def _tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the neighbors, the landings and the steps to each corner's tip, per board."""
+    """Return the neighbors, the jump targets and the steps to each corner's tip, for each board."""
     near = np.full((len(geo.ALL), CELLS * 6), WALL, np.uint8)
     land = near.copy()
     steps = np.zeros((len(geo.ALL), geo.CORNERS, CELLS), np.uint8)
@@ -165,7 +170,7 @@ NEAR, LAND, STEPS = map(kernels.kernel_array, _tables())
 
 
 def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return random numbers for a peg in a hole, for the seat to move, for a seat that is out."""
+    """Return random numbers for pegs in holes, for the seat to move, and for inactive seats."""
     source = np.random.Generator(np.random.PCG64(20))
     numbers = source.integers(0, 2**64, size=(SEATS, CELLS + 2), dtype=np.uint64)
     return numbers[:, :CELLS].copy(), numbers[:, CELLS].copy(), numbers[:, CELLS + 1].copy()
@@ -178,7 +183,7 @@ EVERY_WAY = 63
 
 
 def _direction_sets() -> tuple[np.ndarray, np.ndarray]:
-    """Return how many directions a set of them has, and which."""
+    """Return the size and the members of each set of directions."""
     sets = [[d for d in range(6) if number >> d & 1] for number in range(EVERY_WAY + 1)]
     listed = np.zeros((len(sets), 6), np.uint8)
     for number, ways in enumerate(sets):
@@ -193,12 +198,12 @@ SHARE = kernels.kernel_array(
     np.array([0, *(2**SHIFT // n + 1 for n in range(1, CELLS + 1))], np.int64)
 )
 """``action * SHARE[holes] >> SHIFT`` is ``action // holes``: a division would cost as much as the
-rest of `order`. It is exact for all actions, since ``2**SHIFT > holes**3``."""
+rest of `move_score`. The result is exact for all actions, since ``2**SHIFT > holes**3``."""
 
 
 @kernel
 def source_hole(st: Record, m: Int) -> Int:
-    """Return the hole that action `m`, not a pass, begins in."""
+    """Return the origin of action `m`, which must not be a pass."""
     return m * i64(SHARE[st.holes]) >> SHIFT
 
 
@@ -220,7 +225,9 @@ def allowed_zones(st: Record, seat: Int) -> Int:
 
 @kernel
 def _landing(st: Record, here: Int, direction: Int) -> Int:
-    """Return where a long jump from `here` lands, or `WALL`: peg and landing equally far."""
+    """Return the target of a long jump from `here`, or `WALL`.
+
+    The distances from the peg to `here` and to the target are equal."""
     table = st.geometry
     board = st.board
     hole = i64(NEAR[table, here * 6 + direction])
@@ -239,7 +246,7 @@ def _landing(st: Record, here: Int, direction: Int) -> Int:
 
 @kernel
 def _chains(st: Record, origin: Int, queue: Moves, n: Int, allowed: Int) -> Int:
-    """Append the landings of all jump chains to `queue` and mark them on the board."""
+    """Append the targets of all jump chains to `queue`, and mark them on the board."""
     table = st.geometry
     board = st.board
     zone = st.zone
@@ -267,7 +274,7 @@ def _chains(st: Record, origin: Int, queue: Moves, n: Int, allowed: Int) -> Int:
 
 @kernel
 def generate_from(st: Record, origin: Int, moves: Moves, n: Int, allowed: Int) -> Int:
-    """Append the moves of the peg in `origin` to `moves`, which holds `n`; return the new `n`."""
+    """Append the moves of the peg in `origin` to the `n` moves in `moves`; return the new `n`."""
     table = st.geometry
     board = st.board
     zone = st.zone
@@ -296,7 +303,7 @@ def generate_from(st: Record, origin: Int, moves: Moves, n: Int, allowed: Int) -
 
 @kernel
 def _jump_component(st: Record, hole: Int, mark: Int, moves: Moves, tail: Int) -> Int:
-    """Append the run of an empty hole to `moves`, which ends at `tail`; mark it on the board."""
+    """Append the run of an empty hole to `moves` at `tail`, and mark it on the board."""
     table = st.geometry
     board = st.board
     head = tail
@@ -319,16 +326,16 @@ def _jump_component(st: Record, hole: Int, mark: Int, moves: Moves, tail: Int) -
 HOLES_AT = MAX_ACTIONS - CELLS
 BEGINS_AT = HOLES_AT - RUNS - 1
 TAKEN_AT = BEGINS_AT - RUNS
-"""The start of the workspace of `_generate_by_components`, behind the longest possible move list:
-the holes of the runs, the start of each run, and the last peg whose moves include the run."""
+"""The workspace of `_generate_by_components`, after the longest possible move list: the holes of
+the runs, the start of each run, and the last peg whose moves include the run."""
 assert TAKEN_AT > geo.MAX_PEGS * (6 + CELLS // 2)
 
 
 @kernel
 def _generate_by_components(st: Record, first: Int, last: Int, moves: Moves) -> Int:
-    """Write the moves of the pegs from `first` up to before `last`, as if all holes were allowed.
+    """Write the moves of the pegs from `first` to `last`, exclusive, as if all zones were allowed.
 
-    Return how many there are.
+    Return their number.
     """
     table = st.geometry
     board = st.board
@@ -366,7 +373,7 @@ def _generate_by_components(st: Record, first: Int, last: Int, moves: Moves) -> 
 
 @kernel
 def _filter_by_zone(st: Record, moves: Moves, n: Int, allowed: Int) -> Int:
-    """Keep the first `n` moves that end in an allowed zone, in their order; return how many."""
+    """Keep those of the first `n` moves that end in an allowed zone; return their number."""
     holes = i64(st.holes)
     kept = i64(0)
     for i in range(n):
@@ -379,7 +386,7 @@ def _filter_by_zone(st: Record, moves: Moves, n: Int, allowed: Int) -> Int:
 
 @kernel
 def _generate_of(st: Record, first: Int, last: Int, moves: Moves) -> Int:
-    """Write the moves of the pegs from `first` up to before `last`; return how many."""
+    """Write the moves of the pegs from `first` to `last`, exclusive; return their number."""
     allowed = allowed_zones(st, i64(st.side))
     if st.through != 0 and st.sticky == 0 and st.long_jumps == 0:
         every = _generate_by_components(st, first, last, moves)
@@ -399,7 +406,7 @@ def _write_pass(st: Record, moves: Moves) -> Int:
 
 @kernel
 def generate(st: Record, moves: Moves) -> Int:
-    """Write the actions of the seat to act; the pass where there is no other; none when over."""
+    """Write the legal actions: the pass if there is no other, none when the match is over."""
     if st.side < 0:
         return i64(0)
     n = _generate_of(st, i64(0), i64(st.each), moves)
@@ -408,7 +415,7 @@ def generate(st: Record, moves: Moves) -> Int:
 
 @kernel
 def generate_stage(st: Record, k: Int, moves: Moves) -> Int:
-    """Write the moves of the first peg where `k` is 0, those of the others where it is 1."""
+    """Write the moves of the first peg if `k` is 0, those of the other pegs if `k` is 1."""
     if st.side < 0 or k > 1:
         return i64(-1)
     if k == 0:
@@ -420,7 +427,7 @@ def generate_stage(st: Record, k: Int, moves: Moves) -> Int:
 
 @kernel
 def allows(st: Record, action: Int) -> bool:
-    """Return whether `action` is legal, without generating more than one peg's moves."""
+    """Return whether `action` is legal, generating only the moves of its peg."""
     holes = i64(st.holes)
     if st.side < 0 or action < 0 or action > holes * holes:
         return False
@@ -459,7 +466,7 @@ def _previous(st: Record, seat: Int) -> Int:
 
 @kernel
 def _pass_turn(st: Record, seat: Int) -> None:
-    """Give the turn to `seat`, in the key too."""
+    """Pass the turn to `seat`; update the key."""
     st.key = st.key ^ TURN_KEY[st.turn] ^ TURN_KEY[seat]
     st.turn = seat
     st.side = seat
@@ -467,7 +474,7 @@ def _pass_turn(st: Record, seat: Int) -> None:
 
 @kernel
 def _toggle_around(st: Record, hole: Int) -> None:
-    """Tell the holes around that a peg has come into a hole, or has left it."""
+    """Toggle the bits of the holes around a hole that a peg has entered or left."""
     table = st.geometry
     for d in range(6):
         back = 1 << (d + 3 if d < 3 else d - 3)
@@ -477,7 +484,7 @@ def _toggle_around(st: Record, hole: Int) -> None:
 
 @kernel
 def put_peg(st: Record, seat: Int, slot: Int, hole: Int) -> None:
-    """Put a peg into an empty hole of the board, without updating the counts and the key."""
+    """Put a peg into an empty hole without updating the counts and the key."""
     st.pegs[seat, slot] = hole
     st.board[hole] = 1 + 16 * seat + slot
     _toggle_around(st, hole)
@@ -485,7 +492,7 @@ def put_peg(st: Record, seat: Int, slot: Int, hole: Int) -> None:
 
 @kernel
 def clear_board(st: Record) -> None:
-    """Take all pegs off the board, without updating the counts and the key."""
+    """Remove all pegs from the board without updating the counts and the key."""
     for hole in range(st.holes):
         if st.board[hole] != 0:
             st.board[hole] = 0
@@ -494,7 +501,7 @@ def clear_board(st: Record) -> None:
 
 @kernel
 def _move_peg(st: Record, seat: Int, origin: Int, target: Int) -> None:
-    """Move a peg of `seat`, with everything that follows from the position alone."""
+    """Move a peg of `seat`, and update everything that depends only on the position."""
     peg = st.board[origin]
     st.board[target] = peg
     st.board[origin] = 0
@@ -515,10 +522,10 @@ def _move_peg(st: Record, seat: Int, origin: Int, target: Int) -> None:
 
 @kernel
 def _finishing_seat(st: Record, origin: Int, target: Int) -> Int:
-    """Return the seat whose goal this move has filled, or -1.
+    """Return the seat whose goal this move filled, or -1.
 
     The goal must be full of pegs that count in it, with at least one peg of its owner. The owner
-    has finished even if another player filled the goal.
+    finishes even if another player filled the goal.
     """
     entered = i64(st.zone[target])
     if entered == NO_ZONE or entered == st.zone[origin] or st.filled[entered] < st.each:
@@ -531,7 +538,7 @@ def _finishing_seat(st: Record, origin: Int, target: Int) -> Int:
 
 @kernel
 def repeats(st: Record) -> Int:
-    """Return how often the present position has occurred, this time included."""
+    """Return the number of occurrences of the current position, including this one."""
     ply = i64(st.ply)
     cycle = i64(st.seats - st.placed - st.dropped)
     holes = i64(st.holes)
@@ -565,7 +572,7 @@ def repeats(st: Record) -> Int:
 
 @kernel
 def _end_reason(st: Record) -> Int:
-    """Return why the play is over after a move that left at least two seats active, or 0."""
+    """Return the reason for which the match ends with at least two active seats, or 0."""
     slot = i64(st.key & np.uint64(FILTER - 1))
     if st.seen[slot] >= 3 and repeats(st) >= 3:
         return i64(END_REPETITION)
@@ -612,7 +619,7 @@ def play(st: Record, m: Int) -> None:
 
 @kernel
 def may_end(st: Record, m: Int) -> bool:
-    """Return whether action `m` may end the play; false means that it certainly does not."""
+    """Return whether action `m` might end the match; if False, it certainly does not."""
     holes = i64(st.holes)
     seat = i64(st.turn)
     limit = i64(ROUNDS * (st.seats - st.placed - st.dropped))
@@ -630,7 +637,7 @@ def may_end(st: Record, m: Int) -> bool:
 
 @kernel
 def _plies_without_progress(st: Record) -> Int:
-    """Return how many plies ago the last progress was."""
+    """Return the number of plies since the last progress."""
     ply = i64(st.ply)
     back = ply
     while st.marks[back] == 0:
@@ -668,9 +675,9 @@ def undo(st: Record, m: Int) -> None:
 
 @kernel
 def ranks(st: Record, out: Moves) -> None:
-    """Write the rank of each seat: those placed keep theirs, the others follow by distance.
+    """Write the rank of each seat: inactive seats keep theirs, active seats follow by distance.
 
-    They share a rank where the play was drawn by repetition.
+    Active seats share a rank if the match was drawn by repetition.
     """
     drawn = st.end == END_REPETITION and st.repetition == REPETITION_DRAW
     for seat in range(st.seats):
@@ -685,7 +692,7 @@ def ranks(st: Record, out: Moves) -> None:
 
 @kernel
 def returns(st: Record, out: Values) -> None:
-    """Write the share of the opponents that each seat has left behind; a tie counts half."""
+    """Write the fraction of opponents ranked below each seat; a tie counts half."""
     rank = np.zeros(SEATS, np.int32)
     ranks(st, rank)
     for seat in range(st.seats):
@@ -703,12 +710,12 @@ def in_contention(st: Record, seat: Int) -> bool:
 
 
 BY_STEP = 32
-"""The weight in `move_score` of a step towards the goal; a step behind has weight 1."""
+"""The weight in `move_score` of each step of progress; the initial distance has weight 1."""
 
 
 @kernel
 def move_score(st: Record, m: Int) -> Int:
-    """Prefer long ways towards the goal, and among equals the peg that is furthest behind."""
+    """Prefer moves with the most progress to the goal, then those of the peg furthest behind."""
     holes = i64(st.holes)
     if m >= holes * holes:
         return i64(0)
@@ -721,7 +728,7 @@ def move_score(st: Record, m: Int) -> Int:
 
 @kernel
 def set_side_to_move(st: Record, seat: Int) -> Int:
-    """Make `seat` the one to act; return the seat that was."""
+    """Make `seat` the seat to act; return the previous one."""
     before = i64(st.turn)
     _pass_turn(st, i64(seat))
     return before
@@ -729,7 +736,7 @@ def set_side_to_move(st: Record, seat: Int) -> Int:
 
 @kernel
 def compute_key(st: Record) -> Any:
-    """Return the key from scratch."""
+    """Return the key, computed from scratch."""
     key = TURN_KEY[st.turn]
     for seat in range(st.seats):
         if st.rank[seat] != 0:
@@ -741,7 +748,7 @@ def compute_key(st: Record) -> Any:
 
 @kernel
 def forfeit(st: Record, seat: Int) -> None:
-    """Take an active seat out of a play that goes on; its pegs stay as obstacles."""
+    """Remove an active seat from an unfinished match; its pegs remain as obstacles."""
     st.rank[seat] = st.seats - st.dropped
     st.dropped += 1
     st.key = st.key ^ OUT_KEY[seat]
@@ -759,7 +766,7 @@ def forfeit(st: Record, seat: Int) -> None:
 
 @kernel
 def shortest_path(st: Record, action: Int, path: Moves) -> Int:
-    """Write the holes of a shortest way of `action`, the last one played; return how many."""
+    """Write the holes on a shortest path of the last action; return their number."""
     holes = i64(st.holes)
     origin = action // holes
     target = action - origin * holes
@@ -790,7 +797,7 @@ def shortest_path(st: Record, action: Int, path: Moves) -> Int:
 
 @kernel
 def _bfs_jumps(st: Record, origin: Int, target: Int, allowed: Int) -> Moves:
-    """Return for each hole reached by jumps the hole before it, by breadth-first search."""
+    """Return the predecessor of each hole reachable by jumps, by breadth-first search."""
     came = np.full(CELLS, -1, np.int32)
     queue = np.empty(CELLS, np.int32)
     came[origin] = origin
@@ -811,7 +818,7 @@ def _bfs_jumps(st: Record, origin: Int, target: Int, allowed: Int) -> Moves:
 
 @kernel
 def _jump(st: Record, here: Int, direction: Int) -> Int:
-    """Return where a jump from `here` lands, or `WALL`."""
+    """Return the target of a jump from `here`, or `WALL`."""
     if st.long_jumps != 0:
         return _landing(st, here, direction)
     if st.board[NEAR[st.geometry, here * 6 + direction]] == 0:
@@ -821,14 +828,14 @@ def _jump(st: Record, here: Int, direction: Int) -> Int:
 
 @kernel
 def occurrences(st: Record) -> Int:
-    """Return the number of occurrences of the present position; walk back only if it may recur."""
+    """Return the number of occurrences of the current position."""
     seen = st.seen[i64(st.key & np.uint64(FILTER - 1))]
     return repeats(st) if seen >= 2 else i64(1)
 
 
 @kernel
 def first_recurrable(st: Record) -> Int:
-    """Return the first ply whose position may recur: `repeats` looks no further back."""
+    """Return the first ply whose position can recur, the limit of `repeats`."""
     back = i64(st.ply)
     while back > st.floor and st.marks[back] & FINISH == 0:
         back = back - 1
@@ -837,10 +844,10 @@ def first_recurrable(st: Record) -> Int:
 
 @kernel
 def restore_past(st: Record, actions: Moves) -> None:
-    """Make `actions` the last ones played, so that the positions before them count as well.
+    """Set the last actions of the history, so that their positions count for repetitions.
 
-    The position is the one after them and stays as it is. None of them finished a seat, and no seat
-    has dropped out since the first of them: only such positions can recur.
+    The current position is the one after `actions` and does not change. No seat may have finished
+    or dropped out since the first of them.
     """
     holes = i64(st.holes)
     back: Int = i64(st.ply)
@@ -861,41 +868,41 @@ def restore_past(st: Record, actions: Moves) -> None:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""A state as `kernels.box` returns it: Python calls the kernels below for single states."""
+"""The result of `as_array`, which the kernels below take because Python calls them."""
 
 
 @kernel
 def first_recurrable_in(states: StateArray) -> Int:
-    """Do `first_recurrable`."""
+    """Call `first_recurrable` on the only state."""
     return first_recurrable(states[0])
 
 
 @kernel
 def restore_past_in(states: StateArray, actions: Moves) -> None:
-    """Do `restore_past`."""
+    """Call `restore_past` on the only state."""
     restore_past(states[0], actions)
 
 
 @kernel
 def allows_in(states: StateArray, action: Int) -> bool:
-    """Do `allows`."""
+    """Call `allows` on the only state."""
     return allows(states[0], action)
 
 
 @kernel
 def occurrences_in(states: StateArray) -> Int:
-    """Do `occurrences`."""
+    """Call `occurrences` on the only state."""
     return occurrences(states[0])
 
 
 @kernel
 def shortest_path_in(states: StateArray, action: Int, path: Moves) -> Int:
-    """Do `shortest_path`."""
+    """Call `shortest_path` on the only state."""
     return shortest_path(states[0], action, path)
 
 
 def _landings(land: np.ndarray, hole: int) -> list[int]:
-    """Return, ascending, all holes that jumps can lead to, whatever stands on the board."""
+    """Return in ascending order all holes that jumps can reach in any position."""
     reachable, fresh = {hole}, [hole]
     while fresh:
         targets = {int(target) for target in land[fresh.pop()]} - reachable - {WALL}
@@ -905,11 +912,11 @@ def _landings(land: np.ndarray, hole: int) -> list[int]:
 
 
 def _dense_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the first dense number and the rank of each hole, and the landings of each.
+    """Return the first dense number, the rank and the jump targets of each hole.
 
-    A peg can only get to a neighbor, or to where jumps lead: a third of all holes. The dense
-    numbers of a hole begin with its neighbors, by direction, and go on with its landings,
-    itself left out; its *rank* is its place among those. The pass is the last number of all.
+    From a hole, a peg can only reach its neighbors and jump targets, a third of all holes. The
+    dense numbers of a hole start with its neighbors, by direction, followed by its jump targets
+    except the hole itself, whose index among them is its *rank*. The pass has the last number.
     """
     near, land = (np.asarray(table).reshape(len(geo.ALL), CELLS, 6) for table in (NEAR, LAND))
     first = np.zeros((len(geo.ALL), CELLS + 1), np.int32)
@@ -919,7 +926,9 @@ def _dense_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for board, (kind, size) in enumerate(geo.ALL):
         landings: dict[int, list[int]] = {}
         for hole in range(geo.geometry(kind, size).holes):
-            if hole not in landings:  # jumps are reversible: all holes of a run reach the same
+            if (
+                hole not in landings
+            ):  # jumps are reversible, so all holes of a run share the targets
                 run = _landings(land[board], hole)
                 landings.update(dict.fromkeys(run, run))
             reached = landings[hole]
@@ -935,7 +944,7 @@ FIRST_DENSE, RANK, LANDING = map(kernels.kernel_array, _dense_tables())
 
 @kernel
 def num_dense(st: Record) -> Any:
-    """Return how many pairs of holes a peg can move between in a turn, and one for the pass."""
+    """Return the number of possible pairs of origin and target, plus one for the pass."""
     return i64(FIRST_DENSE[st.geometry, st.holes]) + 1
 
 
@@ -959,7 +968,7 @@ def dense_index(st: Record, m: Int) -> Any:
 
 @kernel
 def dense_action(st: Record, index: Int) -> Any:
-    """Return the action that has a dense number."""
+    """Return the action for a dense number."""
     table, holes = i64(st.geometry), i64(st.holes)
     if index == i64(FIRST_DENSE[table, holes]):
         return holes * holes
@@ -983,7 +992,7 @@ def dense_action(st: Record, index: Int) -> Any:
 
 @kernel
 def observe(st: Record, seat: Int, out: Planes) -> None:
-    """Write two planes a seat over the holes, the own seat first: its pegs, and its goal."""
+    """Write two planes per seat over the holes, `seat` first: its pegs and its goal."""
     holes, seats = i64(st.holes), i64(st.seats)
     zone = st.zone
     for i in range(seats):
@@ -1032,10 +1041,10 @@ def make_state(
     turn: int = 0,
     out: tuple[int, ...] = (),
 ) -> np.record:
-    """Return the state at ply 0 with these pegs, whose history starts here.
+    """Return a state at ply 0 with these pegs and an empty history.
 
-    `table` is the board's index in `geometry.ALL`; `out` gives the ranks of the seats that are no
-    longer active, 0 for the others. The arguments are not checked.
+    `table` is the board's index in `geometry.ALL`; `out` gives the ranks of inactive seats, 0 for
+    the others. The arguments are not validated.
     """
     st: Record = kernels.new(STATE)
     shape = geo.geometry(*geo.ALL[table])
@@ -1064,13 +1073,13 @@ def make_state(
 
 
 def _counting_zones(win: int, corner: int) -> int:
-    """Return the zones in which the pegs of the seat of a corner count, one bit each."""
+    """Return the zones in which the pegs of a corner's seat count, one bit each."""
     goal, home = 1 << (corner + 3) % 6, 1 << corner
     return {WIN_OWN_OR_PARKED: goal | home, WIN_FULL: goal, WIN_ANY: EVERYWHERE}[win]
 
 
 def _finishers(out: tuple[int, ...]) -> int:
-    """Count the ranks taken from the top: 1, 2, ... without a gap."""
+    """Return the number of ranks assigned from the top: 1, 2, ... without a gap."""
     count = 0
     while count + 1 in out:
         count += 1
@@ -1085,7 +1094,7 @@ def _zones(st: Record, shape: geo.Geometry, each: int) -> None:
 
 
 def _compute_adjacency(st: Record) -> None:
-    """Note for every hole in which directions something stands."""
+    """Compute `beside` and `behind` for every hole."""
     holes, taken, bits = int(st.holes), np.asarray(st.board) != 0, 1 << np.arange(6)
     for noted, table in ((st.beside, NEAR), (st.behind, LAND)):
         around = np.asarray(table)[st.geometry].reshape(CELLS, 6)[:holes]
@@ -1093,7 +1102,7 @@ def _compute_adjacency(st: Record) -> None:
 
 
 def _place_pegs(st: Record, shape: geo.Geometry, seat: int, holes: tuple[int, ...]) -> None:
-    """Put the pegs of one seat on the board, with the counts that follow from them."""
+    """Put the pegs of one seat on the board, and set the counts that depend on them."""
     goal, each = int(st.goal[seat]), len(holes)
     st.owner[goal] = seat
     st.pegs[seat, :each] = holes

@@ -1,4 +1,4 @@
-"""The view and the legal moves as JSON, written by kernels, byte for byte as by `models`."""
+"""The view and the legal moves as JSON, written by kernels, byte for byte as in `models`."""
 
 from __future__ import annotations
 
@@ -63,19 +63,19 @@ _REASONS, _REASONS_AT = choice([reason.encode() for reason in rules.REASONS])
 
 _HOLE_CHARS = len("120,")
 SIZE = (
-    1024  # parts of fixed length: under 600, with the lists of numbers of each seat
+    1024  # parts of fixed length and lists over seats, under 600
     + rules.SEATS * geo.MAX_PEGS * _HOLE_CHARS
     + rules.CELLS * _HOLE_CHARS  # the path of the last move
     + rules.MAX_PLIES * 3  # the moves of the past
 )
-"""More characters than a view has."""
+"""An upper bound on the length of a view."""
 MOVE_CHARS = len('{"from":120,"to":120},')
-"""The maximum length of a move in a list, with the character after it."""
+"""The maximum length of a move in a list, including the separator."""
 
 
 @kernel
 def _put_options(st: Record, out: Text, at: Int) -> Int:
-    """Write the host's options, with size and pegs filled in."""
+    """Write the options, including the size and the number of pegs."""
     at = put_one(out, put(out, at, _BOARD), _BOARDS, _BOARDS_AT, st.geometry)
     at = put_int(out, put(out, at, _SIZE), _SIZES[st.geometry])
     at = put_int(out, put(out, at, _PEGS_EACH), st.each)
@@ -90,7 +90,7 @@ def _put_options(st: Record, out: Text, at: Int) -> Int:
 
 @kernel
 def _put_past(st: Record, out: Text, at: Int) -> Int:
-    """Write the moves since the first position that can recur, in base64, if there are any."""
+    """Write the moves since the first position that can recur in base64, if any."""
     first = rules.first_recurrable(st)
     count = 2 * (i64(st.ply) - first)
     if count == 0:
@@ -111,7 +111,7 @@ def _put_past(st: Record, out: Text, at: Int) -> Int:
 
 @kernel
 def _put_pegs(st: Record, out: Text, at: Int) -> Int:
-    """Write the holes of each seat's pegs, ascending."""
+    """Write the holes of each seat's pegs in ascending order."""
     pegs, each = st.pegs, i64(st.each)
     holes = np.empty(geo.MAX_PEGS, np.int32)
     for seat in range(st.seats):
@@ -130,7 +130,7 @@ def _put_pegs(st: Record, out: Text, at: Int) -> Int:
 
 @kernel
 def _put_last(st: Record, out: Text, at: Int) -> Int:
-    """Write the last action, if there was one, with a shortest way of it."""
+    """Write the last action, if any, with a shortest path."""
     if st.ply == 0:
         return at
     action, holes = i64(st.history[st.ply - 1]), i64(st.holes)
@@ -165,9 +165,9 @@ def write_view(states: StateArray, out: Text) -> Int:
 
 @kernel
 def write_legal(states: StateArray, out: Text, most: Int) -> Any:
-    """Write the list of the legal moves, ascending, unless they are more than `most`.
+    """Write the legal moves in ascending order, unless there are more than `most`.
 
-    Return the length, and how many there are.
+    Return the length of the text and the number of moves.
     """
     st = states[0]
     moves = np.empty(rules.MAX_ACTIONS, np.int32)

@@ -58,7 +58,7 @@ The operations
                               in a state declared by `snapshot.state_type`; `play` does the rest
 `compute_key(st)`             the key computed from scratch, equal to ``st.key``
 `terminal(st)`                whether the match is over (``st.side < 0``)
-`to_act(st)`                  the seat to act, -1 when the match is over
+`to_act(st)`                  the seat to act, or -1 at the end
 `returns(st, out)`            write each seat's final score, 0.0 to 1.0, into `out`
                               (float64, at least `seats` long)
 `forfeit(st, seat)`           remove a seat from an unfinished match
