@@ -1,14 +1,13 @@
-"""Searches and evaluations: what a researcher imports. No network, no asyncio, no bots.
+"""Searches and evaluations, the package for researchers. It contains no network code and no bots.
 
-    algorithms        searches for all games, with their limits, results and stop timer
-    chinese_checkers  evaluations, the race database, and an opening book
-    five_in_a_row     an evaluation, a threat search over tables, and the report's three levels
-    line_nim          an evaluation, retrograde analysis, misere theory, and the assignment's
-                      alpha-beta player
+    algorithms        searches for all games, with limits, results and stop timers
+    chinese_checkers  evaluations, the race database and an opening book
+    five_in_a_row     an evaluation, a table-driven threat search, and the report's three levels
+    line_nim          an evaluation, retrograde analysis, misere theory, and the assignment's player
     number_merge      an evaluation, and retrograde analysis over sets of boundaries
     tanks             an evaluation, the explorer and the hunter (pathfinding, tracking), networks
-    weights           files of trained weights, which `kibitz_training` makes
+    weights           files of trained weights, written by `kibitz_training`
 
-A search for one game is used like a search for all games (`algorithms.interface.Search`). A search
-that proves its results needs no evaluation: it gets an empty record and ignores it.
+Searches for one game have the same interface as searches for all games
+(`algorithms.interface.Search`). Solvers need no evaluation: they get an empty record and ignore it.
 """

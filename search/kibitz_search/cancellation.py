@@ -1,4 +1,4 @@
-"""Cancellation tokens, which stop searches whose answers are no longer needed."""
+"""Cancellation tokens, for stopping searches whose results are no longer needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 class CancelToken(threading.Event):
     """A one-time event that calls its listeners.
 
-    Any thread may set it or wait for it. It stays set.
+    Any thread may set it; it cannot be cleared.
     """
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class CancelToken(threading.Event):
         self._listeners: list[Callable[[], object]] = []
 
     def set(self) -> None:
-        """Set the token and call each listener once; do nothing if it was already set."""
+        """Set the token and call each listener once; do nothing if it is already set."""
         with self._guard:
             super().set()
             listeners, self._listeners = self._listeners, []
@@ -28,9 +28,10 @@ class CancelToken(threading.Event):
 
     @contextlib.contextmanager
     def notifying(self, listener: Callable[[], object]) -> Iterator[None]:
-        """Call `listener` when the token is set during the block, or at once if it already is.
+        """Call `listener` if the token is set during the block, or immediately if it is already
+        set.
 
-        The listener is called in the thread that sets the token, so it must return soon.
+        The listener runs in the thread that sets the token, so it must return quickly.
         """
         with self._guard:
             if not self.is_set():

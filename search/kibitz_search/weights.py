@@ -1,16 +1,14 @@
-"""Files of trained weights: small JSON objects that say where the numbers come from.
-
-::
+"""Files of trained weights: small JSON objects that include their provenance. ::
 
     {"schema": "kibitz-weights/1", "game": "chinese-checkers", "kind": "hole-distances",
      "shape": {"board": "star", "size": 4, "goal": 3, "seats": 2}, "weights": [...],
      "hash": "...", "command": "kibitz train ...", "seed": 7, "date": "2026-01-31",
      "package": "0.1.0", "notes": {...}}
 
-`hash` is that of the game, the kind, the shape and the weights, so that two files with the same
-weights have the same hash, whenever they were made.
+`hash` covers the game, the kind, the shape and the weights, so two files with the same weights have
+the same hash, regardless of when they were created.
 
-    WeightsError   a file that is damaged, or is for something else; says file and expectation
+    WeightsError   a file that is damaged or has another purpose; says what was expected
 """
 
 from __future__ import annotations
@@ -25,18 +23,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 SCHEMA: Literal["kibitz-weights/1"] = "kibitz-weights/1"
 MOST = 1 << 20
-"""The most numbers in a file."""
+"""The maximum number of weights in a file."""
 LARGEST_BYTES = 64 << 20
 LARGEST = 1e6
-"""The largest weight: sums must be exact, and must not overflow."""
+"""The largest absolute weight, so that sums are exact and do not overflow."""
 
 
 class WeightsError(ValueError):
-    """A file of weights that cannot be used; `str()` is fit for a person."""
+    """A file of weights that cannot be used; `str()` is a message for people."""
 
 
 class WeightsFile(BaseModel):
-    """The contents of a file of weights."""
+    """The contents of a weights file."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -69,18 +67,18 @@ class WeightsFile(BaseModel):
         return self
 
     def digest(self) -> str:
-        """Return the hash of what plays."""
+        """Return the hash of the game, the kind, the shape and the weights."""
         content = [self.game, self.kind, self.shape, self.weights]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def text_of(file: WeightsFile) -> str:
-    """Return what a file has on the disk."""
+    """Return the text of a weights file."""
     return json.dumps(file.model_dump(mode="json"), indent=1) + "\n"
 
 
 def load(path: Path, *, game: str, kind: str | tuple[str, ...]) -> WeightsFile:
-    """Read the weights of a game, of a kind or any of several, or raise `WeightsError`."""
+    """Read weights for a game, of one kind or any of several, or raise `WeightsError`."""
     try:
         file = WeightsFile.model_validate_json(_text(path))
     except ValidationError as error:
@@ -100,10 +98,12 @@ def load(path: Path, *, game: str, kind: str | tuple[str, ...]) -> WeightsFile:
 
 
 def _text(path: Path) -> str:
-    """Return the text of a file; whoever names it may have named anything at all."""
+    """Return the text of a file; the path comes from users and may be anything."""
     try:
         mode = path.stat().st_mode
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # a pipe may never end, a device neither
+        if not (
+            stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+        ):  # reading from pipes and devices may never end
             raise WeightsError(f"{path}: expected a file of weights, not a pipe or a device")
         with open(path, "rb") as file:
             data = file.read(LARGEST_BYTES + 1)

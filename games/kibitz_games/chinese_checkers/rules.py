@@ -227,7 +227,8 @@ def allowed_zones(st: Record, seat: Int) -> Int:
 def _landing(st: Record, here: Int, direction: Int) -> Int:
     """Return the target of a long jump from `here`, or `WALL`.
 
-    The distances from the peg to `here` and to the target are equal."""
+    The distances from the peg to `here` and to the target are equal.
+    """
     table = st.geometry
     board = st.board
     hole = i64(NEAR[table, here * 6 + direction])

@@ -3,43 +3,45 @@
 Theory
 ------
 A line that one side would avoid need not be evaluated exactly (Knuth and Moore, "An Analysis of
-Alpha-Beta Pruning", 1975). The savings depend on move ordering, which everything else here serves:
+Alpha-Beta Pruning", 1975). The savings depend on move ordering, which the other techniques improve:
 
-- Iterative deepening: each depth begins with the best line of the previous one.
-- A *transposition table* keeps the best move and the value, or a bound of it, by position key
-  (Zobrist, 1970).
-- *Killers* (Akl and Newborn, 1977), moves that caused cutoffs at the same ply, come early, and so
-  do moves that caused them anywhere in the tree, by *history* (Schaeffer, 1989).
-- `operations.move_score` of the game orders the remaining moves.
+- Iterative deepening: each depth starts with the best line of the previous one.
+- A *transposition table* stores the best move and the value, or a bound, by position key (Zobrist,
+  1970).
+- *Killers* (Akl and Newborn, 1977), which are moves that caused cutoffs at the same ply, are tried
+  early. So are moves that caused cutoffs anywhere in the tree, by *history* (Schaeffer, 1989).
+- The game's `operations.move_score` orders the remaining moves.
 
 Moves after the first are searched with a null window, and again with the full window if they turn
 out better (principal variation search: Marsland and Campbell, 1982; Reinefeld, 1983). The root's
-window is narrow too, around the last value (*aspiration*), and widens if the value falls outside.
+window is also narrow, around the last value (*aspiration*), and is widened if the value is outside.
 
-Moves late in the order are searched one or two plies less deeply, and again in full if they turn
-out well (*late-move reductions*). Reductions can change the value. Without them
-(``reductions=False``) a win or loss within a depth is certain to be found at that depth.
+Moves late in the order are searched one or two plies less deeply, and again to full depth if they
+turn out well (*late-move reductions*). Reductions can change the value. Without them
+(``reductions=False``), a win or loss within the search depth is always found.
 
-A table value may come from a deeper search, and from another path to the position. The key does
-not include the path, so values can be wrong when history matters, as with repetitions; all such
-programs have this flaw. The table is emptied when the match returns to a position that was searched
-before, because its values do not account for the repetition. A position whose lines have all been
-searched to the end of play is stored with unbounded depth.
+A table value may come from a deeper search, or from another path to the position. The key does not
+include the path, so values can be wrong when history matters, as with repetitions; this flaw is
+common to all such programs. The table is cleared when the match returns to a position that was
+searched before, because its values do not account for the repetition. A position whose lines were
+all searched to the end of the game is stored with unbounded depth.
 
-With ``strict=True`` nothing is reduced, the table is used for move ordering only, leaves are
-evaluated without quiescence search, and all values equal those of minimax.
+With ``strict=True``, reductions and quiescence search are disabled, the table is used for move
+ordering only, and all values equal those of minimax.
 
-Otherwise, if the game names a few tactical actions at a leaf (`operations.tactical_moves`), these
-are searched until the position is quiet (quiescence search).
+Otherwise, if the game returns tactical actions at a leaf (`operations.tactical_moves`), these are
+searched until the position is quiet (quiescence search).
 
-One ply above the leaves almost any move refutes most positions. If the evaluation can compute the
-change that a move makes (`operations.eval_delta`), the last ply neither plays nor sorts moves.
-Moves are generated in stages (`operations.generate_stage`), and the first is nearly always enough.
+One ply above the leaves, almost any move refutes most positions. If the evaluation can predict the
+effect of a move (`operations.eval_delta`), moves on the last ply are neither played nor sorted.
+They are generated in stages (`operations.generate_stage`), and the first stage is nearly always
+enough.
 
 State between turns
 -------------------
-A search serves one match and starts empty. Between turns the table is kept, because its positions
-recur, history scores are divided by eight, and killers are cleared. New weights empty the table.
+A search object serves one match and starts empty. Between turns, the table is kept, because its
+positions recur; history scores are divided by eight, and killers are cleared. New weights clear the
+table.
 """
 
 from __future__ import annotations
@@ -66,30 +68,30 @@ from kibitz_search.algorithms.terminal import two_player_value
 from kibitz_search.algorithms.timer import count_nodes
 
 MAX_DEPTH = 64
-"""The greatest length of a line, in plies."""
+"""The maximum length of a line, in plies."""
 MIB = 2**20
 NULL_WINDOW = 2.0**-30
-"""The width of a null window: less than the smallest difference of two evaluations."""
+"""The width of a null window: less than the smallest difference between two evaluations."""
 
 EXACT, LOWER, UPPER = 1, 2, 3
 """The kind of an entry's value: exact, a lower bound, or an upper bound."""
 UNBOUNDED_DEPTH = 127
-"""The depth of an entry below which no line was cut off."""
+"""The depth of an entry whose lines all reach the end of the game."""
 BUCKET_SIZE = 2
-"""The entries of a bucket: the first keeps the deeper search, the second the later one."""
+"""The entries in a bucket: the first keeps the deeper search, the second the more recent one."""
 
 HISTORY_SIZE = 1 << 14
-"""The length of a seat's history; actions are indexed by that many of their low bits."""
+"""The size of the history table of a seat, which is indexed by the low bits of actions."""
 HISTORY_MAX = 1 << 20
-"""History is halved when an entry reaches it."""
+"""The value at which all history scores of a seat are halved."""
 KILLER_SCORE = 1 << 58
-"""The score of killers: above all others."""
+"""The score of killers, above all others."""
 
 LMR_FIRST = 4
-"""Moves after so many are late."""
+"""The number of moves searched before reductions start."""
 LMR_SECOND = 16
 LMR_MIN_DEPTH = 3
-"""Nothing is reduced where fewer plies are left."""
+"""The minimum remaining depth for reductions."""
 
 ENTRY = kernels.record_type(
     "entry",
@@ -108,14 +110,14 @@ Table = Any
 
 @kernel
 def _tt_index(table: Table, key: Any) -> Int:
-    """Return the first of the places of a key; the upper half of its bits chooses."""
+    """Return the first index of a key's bucket, selected by the upper half of its bits."""
     pairs = np.uint64(len(table) // BUCKET_SIZE)
     return np.int64(((key >> np.uint64(32)) * pairs) >> np.uint64(32)) * BUCKET_SIZE
 
 
 @kernel
 def _tt_probe(table: Table, key: Any) -> Int:
-    """Return the place of a key's entry, or -1."""
+    """Return the index of a key's entry, or -1."""
     at = _tt_index(table, key)
     for i in range(BUCKET_SIZE):
         if table[at + i].key == key and table[at + i].kind != 0:
@@ -125,7 +127,7 @@ def _tt_probe(table: Table, key: Any) -> Int:
 
 @kernel
 def _tt_store(table: Table, key: Any, ply: Int, depth: Int, kind: Int, value: Any, m: Int) -> Int:
-    """Write an entry. Values of decided positions are kept as seen from the position."""
+    """Write an entry. Values of decided positions are stored relative to the position."""
     at = _tt_index(table, key)
     if table[at].key != key and table[at].depth > depth:
         at += 1
@@ -144,7 +146,7 @@ def _tt_store(table: Table, key: Any, ply: Int, depth: Int, kind: Int, value: An
 
 @kernel
 def _score_moves(st: op.Record, ws: op.Record, ply: Int, start: Int, n: Int) -> Int:
-    """Write into ``ws.scores[ply]`` how early to search the moves of ``ws.moves[ply]``."""
+    """Write ordering scores for the moves in ``ws.moves[ply]`` to ``ws.scores[ply]``."""
     moves, scores = ws.moves[ply], ws.scores[ply]
     seat = np.int64(op.to_act(st))
     one, two = np.int64(ws.killers[ply, 0]), np.int64(ws.killers[ply, 1])
@@ -160,7 +162,7 @@ def _score_moves(st: op.Record, ws: op.Record, ply: Int, start: Int, n: Int) -> 
 
 @kernel
 def _hash_move_first(ws: op.Record, ply: Int, n: Int, hint: Int) -> bool:
-    """Bring the move `hint` to the first place; return whether it is one of the moves."""
+    """Move the move `hint` to the front; return whether it is in the list."""
     moves = ws.moves[ply]
     for i in range(n):
         if moves[i] == hint:
@@ -172,7 +174,7 @@ def _hash_move_first(ws: op.Record, ply: Int, n: Int, hint: Int) -> bool:
 
 @kernel
 def _next_move(ws: op.Record, ply: Int, i: Int, n: Int) -> Int:
-    """Bring the best of the moves from place `i` on to place `i`, and return it."""
+    """Swap the best of the moves from index `i` on into index `i`, and return it."""
     moves, scores = ws.moves[ply], ws.scores[ply]
     best = i
     high = scores[i]
@@ -189,7 +191,7 @@ def _next_move(ws: op.Record, ply: Int, i: Int, n: Int) -> Int:
 
 @kernel
 def _store_cutoff(ws: op.Record, seat: Int, ply: Int, depth: Int, m: Int) -> Int:
-    """Remember that move `m` made the search of all others superfluous."""
+    """Record that move `m` caused a cutoff."""
     if ws.killers[ply, 0] != m:
         ws.killers[ply, 1] = ws.killers[ply, 0]
         ws.killers[ply, 0] = m
@@ -203,7 +205,7 @@ def _store_cutoff(ws: op.Record, seat: Int, ply: Int, depth: Int, m: Int) -> Int
 
 @kernel
 def _update_pv(ws: op.Record, ply: Int, m: Int) -> Int:
-    """Make the best line from `ply` on the move `m` and the best line after it."""
+    """Set the best line from `ply` on to the move `m` and the best line after it."""
     length = np.int64(ws.lengths[ply + 1])
     ws.line[ply, 0] = m
     for k in range(length):
@@ -214,7 +216,7 @@ def _update_pv(ws: op.Record, ply: Int, m: Int) -> Int:
 
 @kernel
 def _tt_cutoff(ws: op.Record, e: Any, ply: Int, depth: Int, alpha: Any, beta: Any) -> Any:
-    """Return the value that an entry gives for a window, or nan if that does not decide it."""
+    """Return the value of an entry if it causes a cutoff for the window, otherwise nan."""
     if beta - alpha > NULL_WINDOW or ws.strict != 0 or e.depth < depth:
         return np.nan
     value = e.value
@@ -230,7 +232,7 @@ def _tt_cutoff(ws: op.Record, e: Any, ply: Int, depth: Int, alpha: Any, beta: An
 
 @kernel
 def _quiesce(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, beta: Any) -> Any:
-    """Return what the position is worth to the seat to act, once it is quiet."""
+    """Return the value of the position for the seat to act, from quiescence search."""
     ws.lengths[ply] = 0
     moves = ws.moves[ply]
     seat = np.int64(op.to_act(st))
@@ -269,10 +271,10 @@ def _quiesce(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, 
 def _after(
     st: op.Record, ws: op.Record, ev: op.Record, ply: Int, m: Int, low: Any, beta: Any
 ) -> Any:
-    """Return the value of the position after move `m` to who makes it, once it is quiet.
+    """Return the value of move `m` for the seat to act, from quiescence search after it.
 
-    `_search` does the same in its own loop and cannot call this: the cached machine code of two
-    kernels that call each other crashes the next process.
+    `_search` contains the same code in its loop and cannot call this function: the cached machine
+    code of mutually recursive kernels crashes the next process.
     """
     seat = np.int64(op.to_act(st))
     ws.lengths[ply + 1] = 0
@@ -292,7 +294,7 @@ def _after(
 def _frontier(
     st: op.Record, ws: op.Record, ev: op.Record, ply: Int, n: Int, hint: Int, alpha: Any, beta: Any
 ) -> Any:
-    """Return the value of a position after whose `n` moves the positions are judged."""
+    """Return the value of a position one ply above the leaves, with `n` moves."""
     best = -np.inf
     first = np.int64(n > 0 and ws.moves[ply, 0] == hint)
     _score_moves(st, ws, ply, first, n)
@@ -316,10 +318,10 @@ def _frontier(
 def _frontier_delta(
     st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, beta: Any
 ) -> Any:
-    """Do what `_frontier` does, with what the evaluation foresees.
+    """Return the same value as `_frontier`, using the effects predicted by the evaluation.
 
-    Looking at a move takes less time than finding it, so they are not sorted, and found in
-    stages: most positions have a move that refutes the last one in the first of them.
+    Predicting a move is cheaper than generating it. Moves are therefore generated in stages and not
+    sorted: most positions have a refutation of the last move in the first stage.
     """
     moves = ws.moves[ply]
     base = static_eval_diff(ev, st, np.int64(op.to_act(st)))
@@ -519,7 +521,7 @@ def _search(
 
 @dataclass(frozen=True)
 class _Window:
-    """Between which values the root is searched, and how wide it was meant to be."""
+    """The aspiration window of the root, and the half-width of its latest extension."""
 
     alpha: float = -np.inf
     beta: float = np.inf
@@ -527,7 +529,7 @@ class _Window:
 
     @classmethod
     def around(cls, values: list[float]) -> _Window:
-        """Return the window for the next depth: as wide as the last values were apart."""
+        """Return the window for the next depth, as wide as the recent changes of the value."""
         if len(values) < 3 or abs(values[-1]) > DECIDED:
             return cls()
         half = max(abs(values[-1] - values[-2]), abs(values[-2] - values[-3]))
@@ -537,7 +539,7 @@ class _Window:
         return self.alpha < value < self.beta
 
     def widened(self, value: float) -> _Window:
-        """Return the window for another try: four times as wide on the side of `value`."""
+        """Return the window for the next attempt, extended on the side of `value`."""
         half = self.half * 4 if abs(value) < DECIDED else np.inf
         if value <= self.alpha:
             return _Window(value - half, self.beta, half)
@@ -545,12 +547,12 @@ class _Window:
 
 
 class AlphaBeta(IterativeDeepening):
-    """A search for two seats; keeps its table from turn to turn.
+    """An alpha-beta search for two seats; keeps its table between turns.
 
-    `state` is the start of the match, which tells the size of the workspace. `table` is the size of
-    the transposition table in MiB; for `reductions` and `strict` see the top of this module. Values
-    are the difference of what the evaluation says to the two seats, ``WIN_SCORE - n`` for a win in
-    `n` plies. Raises `MemoryError` where there is no room for the table.
+    `state` is the first state of the match and determines the size of the workspace. `table` is the
+    size of the transposition table in MiB; for `reductions` and `strict`, see the module docstring.
+    A value is the difference between the evaluations for the two seats, or ``WIN_SCORE - n`` for a
+    win in `n` plies. Raises `MemoryError` if the table cannot be allocated.
     """
 
     max_depth = MAX_DEPTH
@@ -579,17 +581,19 @@ class AlphaBeta(IterativeDeepening):
         pairs = table * MIB // (BUCKET_SIZE * ENTRY.itemsize)
         self._table: Table = hugepages.zeros(pairs * BUCKET_SIZE, ENTRY)
         self._weights = b""
-        self._plies: dict[int, int] = {}  # of the match when it came to the roots so far, by key
-        self._values: list[float] = []  # of the depths so far
+        self._plies: dict[
+            int, int
+        ] = {}  # the ply at which each root so far was first searched, by key
+        self._values: list[float] = []  # of the completed depths
         self._has_tactical = op.offers(state.dtype, "tactical_moves")
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game, or None if it can."""
+        """Return why the search does not support a game, or None if it does."""
         return two_player_only(info, state)
 
     def _reset(self, st: np.record, ev: np.record) -> None:
-        """Forget what does not hold for a new turn."""
+        """Clear what is not valid for a new turn."""
         weights, key, ply = ev.tobytes(), int(st["key"]), int(st["ply"])
         recurs = self._plies.setdefault(key, ply) != ply
         self._plies[key] = ply
@@ -604,12 +608,12 @@ class AlphaBeta(IterativeDeepening):
         self._ws.history[:] >>= 3
 
     def _order_first(self, action: int) -> None:
-        self._ws.first = action  # the kernel, which sorts the moves, brings it to the front
+        self._ws.first = action  # the kernel sorts the moves and puts it first
 
     def _search_depth(
         self, st: np.record, ev: np.record, depth: int, before: SearchResult | None
     ) -> SearchResult:
-        """Search one depth, in a window that grows until it holds the value."""
+        """Search one depth, widening the window until it contains the value."""
         window, ws = _Window.around(self._values), self._ws
         best = self._search_window(window, st, ev, depth, before)
         while not ws.stop and not window.holds(float(ws.value)):
@@ -622,10 +626,10 @@ class AlphaBeta(IterativeDeepening):
     def _search_window(
         self, window: _Window, st: np.record, ev: np.record, depth: int, before: SearchResult | None
     ) -> SearchResult:
-        """Search one depth in a window.
+        """Search one depth with one window.
 
-        A search that was stopped may be relied on once the first move is done with and proved
-        better than the window's lower end.
+        The result of a stopped search is used if at least one move, starting with the best so far,
+        was completed and is above the window's lower bound.
         """
         ws, top, plies = self._ws, np.int64(0), np.int64(depth)
         ws.finished = ws.leaves = 0

@@ -1,11 +1,12 @@
-"""Best-reply search: only the opponent with the strongest reply answers each own action.
+"""Best-reply search: only the opponent with the strongest reply responds to each own action.
 
 Source: M. P. D. Schadd and M. H. M. Winands, "Best-Reply Search for Multi-Player Games" (IEEE
-Transactions on Computational Intelligence and AI in Games 3, 2011). Layers of own actions alternate
-with layers in which a single opponent takes one action while the others stand still: the one that
-minimizes the lead of the root's seat (see `utility`). So own actions are searched deeper than by
-the paranoid search, at the price of positions that turn order would not allow. The game must let
-players stand still (`operations.set_side_to_move`). With two seats it is alpha-beta.
+Transactions on Computational Intelligence and AI in Games 3, 2011). Plies of the root's seat
+alternate with plies in which only one opponent acts: the one whose action minimizes the lead of the
+root's seat (see `utility`). The other opponents do not move. The search therefore sees more own
+actions ahead than the paranoid search, at the price of positions that cannot occur in turn order.
+The game must allow skipping turns (`operations.set_side_to_move`). With two seats, this is
+alpha-beta.
 """
 
 from __future__ import annotations
@@ -30,16 +31,16 @@ from kibitz_search.algorithms.timer import count_nodes
 from kibitz_search.algorithms.utility import active_seats, relative_scores
 
 SEAT = 8
-"""An entry of the line is an action times so many, plus who took it."""
+"""The factor for entries of a line: action * SEAT + seat."""
 
 
 @kernel
 def explore(
     st: Record, ws: Record, ev: Record, me: Int, limit: Int, ply: Int, alpha: float, beta: float
 ) -> Any:
-    """Return the lead of `me`, where it is between `alpha` and `beta`, else a bound of it.
+    """Return the lead of `me` if it is between `alpha` and `beta`, otherwise a bound.
 
-    `me` acts at even plies, one of ``ws.rivals`` at odd ones. Those who have finished do not.
+    `me` acts at even plies, one of ``ws.rivals`` at odd plies. Rivals who have finished do not act.
     """
     ws.lengths[ply] = ply
     over = op.terminal(st)
@@ -84,7 +85,7 @@ def explore(
         op.set_side_to_move(st, turn)
         if ws.stop != 0 or (ply > 0 and alpha >= beta):
             break
-    if ws.stop == 0 and best == np.inf:  # nobody is left to reply
+    if ws.stop == 0 and best == np.inf:  # no opponent can reply
         count_nodes(ws, np.int64(1))
         relative_scores(st, ev, ws.last, ply, ws.values[ply])
         return ws.values[ply, me]
@@ -92,11 +93,11 @@ def explore(
 
 
 class Brs(MultiplayerSearch):
-    """Best-reply search, for two seats and more; see the module, and `MultiplayerSearch`."""
+    """Best-reply search for two or more seats; see the module docstring and `MultiplayerSearch`."""
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game, or None if it can."""
+        """Return why the search does not support a game, or None if it does."""
         if not op.offers(state.dtype, "set_side_to_move"):
             return f"{info.name} does not let the others stand still"
         return MultiplayerSearch.supports(info, state)

@@ -1,9 +1,9 @@
-"""A one-ply search for a group of cooperating seats: an idea that the report left open.
+"""A one-ply search for a group of cooperating seats, an idea proposed in the report.
 
-The value of a move is the evaluation of the resulting position for the own seat, plus `FRIEND`
-times that for each friend, minus `FOE` times that for the leading foe. So a peg stays where a
-friend can jump over it, and moves to where it blocks the leader of the others. A move that ends the
-play has the value of its result for the own seat. Without friends this is the greedy search.
+The value of a move is the evaluation of the resulting position for the seat itself, plus `FRIEND`
+times that for each friend, minus `FOE` times that for the leading foe. In Chinese Checkers, for
+example, pegs stay where friends can jump over them and block the leading foe. A move that ends the
+game has the value of its result for the seat itself. Without friends, this is the greedy search.
 
 Source: a note in the report "Fun With Chinese Checkers", "a bot that recognizes others of its ilk".
 """
@@ -25,12 +25,12 @@ from kibitz_search.algorithms.terminal import final_share
 
 FRIEND, FOE = 0.5, 0.25
 NEITHER, FRIENDLY, HOSTILE = 0, 1, 2
-"""The relations of a seat to the mover."""
+"""The relation of a seat to the mover."""
 
 
 @kernel
 def _judge_moves(st: op.Record, ws: op.Record, ev: op.Record, sides: Any, seat: Int, n: Int) -> Any:
-    """Write the worth of each of the first `n` of ``ws.moves[0]`` to the group.
+    """Write the value of each of the first `n` moves in ``ws.moves[0]`` for the group.
 
     ``ws.share`` is as in the greedy search.
     """
@@ -55,7 +55,7 @@ def _judge_moves(st: op.Record, ws: op.Record, ev: op.Record, sides: Any, seat: 
 
 
 class Conspiracy:
-    """The search of a group; `friends` are the other seats of it, and may be changed."""
+    """The search for a member of a group; `friends` are the other members, and may be changed."""
 
     def __init__(self, state: np.record, friends: Collection[int] = ()) -> None:
         actions = op.max_actions(state.dtype)
@@ -66,11 +66,11 @@ class Conspiracy:
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game, or None if it can."""
+        """Return why the search does not support a game, or None if it does."""
         return f"{info.name} hides something from its players" if info.hidden else None
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
-        """Return the best move for the group; of the limits only the seed matters."""
+        """Return the best move for the group; all limits except the seed are ignored."""
         st, ws = state.copy(), self._ws
         actions = root_moves(st, limits.seed)
         n, seat = len(actions), int(op.to_act(st))
@@ -80,7 +80,7 @@ class Conspiracy:
         return SearchResult(actions[best], value, 1, n, (actions[best],))
 
     def _sides(self, seat: int) -> np.ndarray:
-        """Return the relation of each seat to `seat`; without friends, no seat has foes."""
+        """Return the relation of each seat to `seat`, which has no foes if it has no friends."""
         sides = np.full(self._seats, HOSTILE if self.friends else NEITHER, np.int64)
         sides[list(self.friends)] = FRIENDLY
         sides[seat] = NEITHER

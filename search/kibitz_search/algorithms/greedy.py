@@ -1,7 +1,7 @@
-"""The greedy search: the move after which the position is worth the most to the mover.
+"""The greedy search: the move after which the evaluation for the mover is highest.
 
-A move that ends the play is worth what the result is (`terminal.Standing`): a draw as much as the
-others are worth after the best move that does not end it.
+A move that ends the game has the value of its result (`terminal.Standing`). A draw is as good as
+the mean evaluation of the other seats after the best move that does not end the game.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from kibitz_search.algorithms.terminal import Standing, final_share, standing
 
 @kernel
 def _evaluate_moves(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, n: Int) -> Any:
-    """Write the worth of each of the first `n` of ``ws.moves[0]`` into ``ws.worth``.
+    """Write the value of each of the first `n` moves in ``ws.moves[0]`` into ``ws.worth``.
 
-    ``ws.share`` has the seat's share of a play that a move ends, nan where the play goes on or the
-    evaluation says that the seat has reached its aim.
+    ``ws.share`` receives the seat's share if the move ends the game, and nan if it does not or if
+    the evaluation reports that the seat has reached its goal.
     """
     for i in range(n):
         m = np.int64(ws.moves[0, i])
@@ -37,10 +37,10 @@ def _evaluate_moves(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, n: I
 
 
 class Greedy:
-    """A search that looks at the own next move and no further; keeps its workspace.
+    """A search that looks one own move ahead; keeps its workspace between turns.
 
-    `state` is the start of the match, which tells the size of the workspace. The value of a move is
-    what the evaluation says to the mover after it, `WIN_SCORE` for a win and 0 for a draw.
+    `state` is the first state of the match and determines the size of the workspace. The value of a
+    move is the evaluation for the mover after it, `WIN_SCORE` for a win and 0 for a draw.
     """
 
     def __init__(self, state: np.record) -> None:
@@ -50,18 +50,18 @@ class Greedy:
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game: never, it plays them all."""
+        """Return None: the search supports all games."""
         return None
 
     def warm_up(self, state: np.record, ev: np.record) -> None:
-        """Compile or load the code that only moves that end the play use."""
+        """Compile or load the code that is used only for moves that end the game."""
         standing(state, ev, int(op.to_act(state)))
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
-        """Return the best move; of the limits only the seed matters.
+        """Return the best move; all limits except the seed are ignored.
 
-        `state` must not be over and is unchanged. It looks at each move once, which every search
-        does whatever its limits are, and takes well under a millisecond.
+        `state` must not be terminal and is not modified. The search evaluates each move once, as
+        all searches do regardless of limits, and takes well under a millisecond.
         """
         st, ws = state.copy(), self._ws
         actions, seat = root_moves(st, limits.seed), int(op.to_act(st))
@@ -80,10 +80,10 @@ def best_move(
     worth: np.ndarray,
     share: np.ndarray,
 ) -> tuple[int, float]:
-    """Return the place of the best of `actions`, and what it is worth.
+    """Return the index of the best of `actions`, and its value.
 
-    `worth` is what the evaluation says after each; `share` is the result of those that end the
-    play, nan for the others.
+    `worth` is the evaluation after each action; `share` is the result of actions that end the game,
+    and nan for the others.
     """
     over = ~np.isnan(share)
     if not over.any():
@@ -98,9 +98,9 @@ def best_move(
 def _standing_after(
     st: np.record, ev: np.record, seat: int, actions: list[int], worth: np.ndarray
 ) -> Standing:
-    """Return how the others stand after the best move that does not end the play, if there is one.
+    """Return the standing of the others after the best move that does not end the game.
 
-    Otherwise that is how they stand before the move.
+    If there is none, return their standing before the move.
     """
     best = int(np.argmax(worth))
     if worth[best] == -np.inf:

@@ -1,9 +1,9 @@
-"""Memory for the tables of searches: many MiB that are allocated without a delay.
+"""Memory for large search tables, allocated without delay.
 
-Memory that numpy frees stays with the process and must be zeroed before its next use. For a table
-that takes a fiftieth of a second, in which the stop timer cannot fire. Memory mapped from the
-operating system is zeroed already, takes up pages only once they are used, and is returned as soon
-as the search is freed.
+Memory freed by numpy remains with the process and must be zeroed before it is used again. For a
+table this takes 20 ms, during which the stop timer cannot run. Memory mapped from the operating
+system is already zeroed, occupies pages only when they are used, and is returned when the search is
+freed.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 LARGE = 1 << 20
-"""The size in bytes from which an array gets its own mapping."""
+"""The minimum size in bytes of an array with its own mapping."""
 
 
 def zeros(count: int, dtype: np.dtype[Any] | type[np.generic]) -> np.ndarray[Any, Any]:
     """Return an array of `count` zeroed entries.
 
-    Raises `MemoryError` where there is no room for them.
+    Raises `MemoryError` if it cannot be allocated.
     """
     size = count * np.dtype(dtype).itemsize
     if size < LARGE or not hasattr(mmap, "MAP_PRIVATE"):
@@ -31,6 +31,6 @@ def zeros(count: int, dtype: np.dtype[Any] | type[np.generic]) -> np.ndarray[Any
     except OSError as error:
         raise MemoryError(f"no room for a table of {size >> 20} MiB") from error
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        with contextlib.suppress(OSError):  # a system without large pages
+        with contextlib.suppress(OSError):  # the system does not support huge pages
             room.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(room, dtype)

@@ -1,19 +1,20 @@
-"""IDDFS: iterative deepening over the own moves only, as in "Fun With Chinese Checkers".
+"""IDDFS: iterative deepening over one's own moves only, as in "Fun With Chinese Checkers".
 
-The others stand still while the search plans (`operations.set_side_to_move`), so it sees ways to
-the goal much deeper than a search that lets them move, and is surprised by whoever stands in the
-way. Of two equal outcomes it prefers the sooner one. Without that it would loop for ever: a win in
-two is as good as a win at once, and on the next turn it would find another win in two. Nor does a
-plan come back to a position that it has been to: such a detour gains nothing, and as the others
-stand still, the rules would see repetitions that a real match does not have.
+The search assumes that the other seats do not move (`operations.set_side_to_move`). It therefore
+finds much longer paths to the goal than a search that lets them move, but does not foresee that
+they may block these. Among equal outcomes it prefers the earliest. Otherwise it might never finish:
+a win in two moves would be as good as a win in one, and on the next turn it would find another win
+in two. Plans never return to a previous position: such detours gain nothing, and because the others
+do not move, the rules would detect repetitions that do not occur in a real match.
 
-A plan that ends the play is worth what the result is (`terminal.Standing`): a draw as much as the
-others are worth where they stand.
+A plan that ends the game has the value of its result (`terminal.Standing`). A draw is as good as
+the mean evaluation of the other seats at the root.
 
-A longer plan is nearly always worth more than a shorter one, so plans of an unfinished depth must
-not be compared with those of earlier depths. Each depth begins with the first move of the best plan
-so far, and counts only once that move has been searched. The report instead keeps one best plan
-over all depths, so its bot plays whichever move the deepest, unfinished search began with.
+A longer plan nearly always has a higher value than a shorter one, so plans of an unfinished depth
+must not be compared with those of earlier depths. Each depth starts with the first move of the best
+plan so far, and its result is used only once that move has been searched. The bot of the report
+instead keeps one best plan over all depths, so it plays whichever move the deepest, unfinished
+search started with.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ from kibitz_search.algorithms.terminal import final_share, standing
 from kibitz_search.algorithms.timer import count_nodes
 
 MAX_DEPTH = 15
-"""The greatest length of a plan, in own moves."""
+"""The maximum length of a plan, in own moves."""
 
 
 @kernel
 def _explore(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, limit: Int, depth: Int) -> Any:
-    """Judge every plan of up to `limit` own moves after the `depth` moves of ``ws.line[1]``.
+    """Evaluate all plans of up to `limit` own moves that start with the `depth` moves in
+    ``ws.line[1]``.
 
-    The best plan so far is kept in ``ws.best``, ``ws.best_depth`` and ``ws.line[0]``, with its
-    result in ``ws.best_share`` (a share; nan if the play goes on), the keys of the positions on the
-    way in ``ws.been``. At depth 0 the moves stand in ``ws.moves[0]``
-    already, ``ws.roots`` of them, in the order of preference; ``ws.finished`` counts those that
-    are done with.
+    ``ws.best``, ``ws.best_depth`` and ``ws.line[0]`` contain the best plan so far, and
+    ``ws.best_share`` its result (a share, or nan if the game is not over). ``ws.been`` contains the
+    keys of the positions on the current path. At depth 0, ``ws.moves[0]`` already contains the
+    ``ws.roots`` moves in order of preference; ``ws.finished`` counts the completed ones.
     """
     moves = ws.moves[depth]
     n = np.int64(ws.roots)
@@ -83,10 +84,11 @@ def _explore(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, limit: Int,
 
 
 class Iddfs(IterativeDeepening):
-    """A search for one player's shortest way; its depth is counted in own moves.
+    """A search for one player's shortest plan; its depth is counted in own moves.
 
-    Among equal plans of equal length the seed decides. `state` is the start of the match, which
-    tells the size of the workspace. The game has to let the others stand still: see `supports`.
+    The seed breaks ties between equal plans of equal length. `state` is the first state of the
+    match and determines the size of the workspace. The game must allow skipping turns: see
+    `supports`.
     """
 
     max_depth = MAX_DEPTH
@@ -106,7 +108,7 @@ class Iddfs(IterativeDeepening):
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game, or None if it can."""
+        """Return why the search does not support a game, or None if it does."""
         if not op.offers(state.dtype, "set_side_to_move"):
             return f"{info.name} does not let the others stand still"
         return None

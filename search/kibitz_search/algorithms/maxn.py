@@ -1,17 +1,18 @@
-"""Max^n: every seat does what is best for itself.
+"""Max^n: every seat maximizes its own value.
 
 Source: C. A. Luckhardt and K. B. Irani, "An Algorithmic Solution of N-Person Games" (AAAI 1986).
-A position is worth a vector, one value a seat; whoever is to act takes the action whose vector is
-best for it. The values are leads (see `utility`).
+The value of a position is a vector with one value per seat; the seat to act chooses the action
+whose vector is best for it. The values are leads (see `utility`).
 
-Ties. A rule for actions that are equally good for the mover decides what max^n plays. Here the
-mover prefers the one after which its strongest rival, the other seat with the greatest lead, does
-worse; among those that are equal in this too the first one, which at the root depends on the seed.
+Ties. The result of max^n depends on how it breaks ties between actions that are equally good for
+the mover. Here, the mover prefers the action that is worse for its strongest rival, the other seat
+with the greatest lead. Among remaining ties it prefers the first action, which depends on the seed
+at the root.
 
-Pruning. With two seats the leads of both add up to zero, so a reply that makes an action no
-better than the best one so far ends the search of that action (shallow pruning, R. E. Korf,
-"Multi-Player Alpha-Beta Pruning", 1991). With more seats it would need a bound below which no lead
-can fall and that is near to what leads usually are; there is none, so nothing is pruned.
+Pruning. With two seats, the leads add up to zero, so the search of an action can stop at a reply
+that makes it no better than the best action so far (shallow pruning, R. E. Korf, "Multi-Player
+Alpha-Beta Pruning", 1991). With more seats, pruning would require a lower bound on leads that is
+close to their usual values. No such bound exists, so nothing is pruned.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ NOBODY = -1
 
 @kernel
 def best_rival_score(values: Values, seats: Int, seat: Int) -> float:
-    """Return the greatest lead of the seats other than `seat`."""
+    """Return the greatest lead among the seats other than `seat`."""
     most = -np.inf
     for other in range(seats):
         if other != seat:
@@ -48,7 +49,7 @@ def best_rival_score(values: Values, seats: Int, seat: Int) -> float:
 
 @kernel
 def prefers(new: Values, old: Values, seats: Int, seat: Int, target: Int) -> bool:
-    """Return whether `seat` prefers `new` to `old`; with a target, what hurts that seat more."""
+    """Return whether `seat` prefers `new` to `old`; with a target, whichever is worse for it."""
     a, b = new[seat], old[seat]
     if target >= 0:
         if new[target] != old[target]:
@@ -63,10 +64,10 @@ def prefers(new: Values, old: Values, seats: Int, seat: Int, target: Int) -> boo
 def explore(
     st: Record, ws: Record, ev: Record, limit: Int, ply: Int, parent: Int, bound: float, target: Int
 ) -> Any:
-    """Write what a position is worth to all seats into ``ws.values[ply]``.
+    """Write the value of a position for each seat into ``ws.values[ply]``.
 
-    `bound` is the best that the seat `parent`, which acted last, has so far. At its own turns the
-    seat at the root does what is worst for `target`, unless that is `NOBODY`.
+    `bound` is the best value so far for the seat `parent`, which acted last. At its own turns, the
+    root's seat chooses what is worst for `target`, unless that is `NOBODY`.
     """
     ws.lengths[ply] = ply
     over = op.terminal(st)
@@ -77,7 +78,7 @@ def explore(
         return np.int64(0)
     seat, seats = np.int64(op.to_act(st)), np.int64(st.seats)
     n = np.int64(ws.roots)
-    ranked = seats == 2 or ws.width > 0  # where all are looked at the order does not matter
+    ranked = seats == 2 or ws.width > 0  # the order does not matter if all moves are searched
     if ply > 0:
         n = (
             np.int64(score_moves(st, ws, ev, ply))
@@ -113,7 +114,7 @@ def explore(
 
 
 class Maxn(MultiplayerSearch):
-    """The max^n search, for two seats and more; see the module, and `MultiplayerSearch`."""
+    """The max^n search for two or more seats; see the module docstring and `MultiplayerSearch`."""
 
     def _reset(self, st: np.record, ev: np.record) -> None:
         super()._reset(st, ev)

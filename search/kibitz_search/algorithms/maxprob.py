@@ -1,14 +1,15 @@
-"""Max-Prob: each seat maximizes its probability of winning, and is indifferent between ties.
+"""Max-Prob: each seat maximizes its probability of winning, and breaks ties at random.
 
 Source: A. Hashavit and S. Markovitch, "Max-Prob: An Unbiased Rational Decision Making Procedure for
 Multiple-Adversary Environments" (IJCAI 2011). An agent that only wants to win is indifferent
-between actions that give it the same chance, and takes each of them equally often. So the others
-are a probability over their best actions, and a position is worth a vector of chances: the mean
-over the best actions of whoever is to act.
+between actions with the same probability of winning, and plays each of them equally often. The
+other seats are therefore modeled as a uniform distribution over their best actions.
 
-At leaves the chances are estimated by the expected scores of `utility`, a logistic curve of width
-`scale` over the evaluation. Two estimates are hardly ever exactly equal, so actions within `near`
-of the best count as equally good; at 0 only exact ties do, as in the paper. Nothing is pruned.
+The value of a position is a vector of probabilities: the mean over the best actions of the seat to
+act. At leaves, the probabilities are estimated by the expected scores of `utility`, a logistic
+curve of width `scale` over the evaluation. Two estimates are rarely exactly equal, so actions
+within `near` of the best count as equally good; with 0, only exact ties do, as in the paper.
+Nothing is pruned.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ from kibitz_search.algorithms.timer import count_nodes
 from kibitz_search.algorithms.utility import expected_scores
 
 Chances = Any
-"""The chances of all seats after every action of every ply: (plies, actions, seats), float64."""
+"""The probabilities of all seats after each action at each ply: float64 (plies, actions, seats)."""
 
 
 @kernel
 def mean_of_best(chances: Values, n: Int, seats: Int, seat: Int, near: float, out: Values) -> Int:
-    """Write the mean of the vectors that are as good as any for `seat`; return the first best."""
+    """Write the mean of the vectors that are best for `seat`; return the index of the first."""
     best = 0
     for i in range(1, n):
         if chances[i, seat] > chances[best, seat]:
@@ -59,7 +60,7 @@ def mean_of_best(chances: Values, n: Int, seats: Int, seat: Int, near: float, ou
 def explore(
     st: Record, ws: Record, ev: Record, chances: Chances, near: float, limit: Int, ply: Int
 ) -> Any:
-    """Write the chances of all seats into ``ws.values[ply]``."""
+    """Write the probabilities of all seats into ``ws.values[ply]``."""
     ws.lengths[ply] = ply
     over = op.terminal(st)
     if over or ply == limit:
@@ -98,7 +99,7 @@ def explore(
             ws.best = most
     done = n if ply > 0 else np.int64(ws.finished)
     if ws.stop == 0 or ply == 0:
-        # The own choice is no matter of chance: nobody is indifferent about the best action.
+        # The root's seat plays its best action, so only exact ties are averaged there.
         tolerance = near if ply > 0 else 0.0
         if done > 0:
             mean_of_best(chances[ply], done, seats, seat, tolerance, ws.values[ply])
@@ -106,11 +107,11 @@ def explore(
 
 
 class MaxProb(MultiplayerSearch):
-    """The Max-Prob search, for two seats and more; see the module.
+    """The Max-Prob search for two or more seats; see the module docstring.
 
-    Values are chances, from 0 to 1. For `width` see `MultiplayerSearch`; `scale` is the lead, in
-    the evaluation's units, with which a seat is ahead in 3 of 4 matches; chances that differ by no
-    more than `near` are equally good to a seat.
+    Values are probabilities from 0 to 1. For `width`, see `MultiplayerSearch`; `scale` is the lead,
+    in the evaluation's units, with which a seat is ahead in 3 of 4 matches; probabilities that
+    differ by at most `near` are ties.
     """
 
     decided = 1.0 - PLY_DISCOUNT * MAX_DEPTH

@@ -1,38 +1,38 @@
-"""Monte Carlo tree search: UCT for any number of seats, with hidden information or without.
+"""Monte Carlo tree search: UCT for any number of seats, with or without hidden information.
 
 Each iteration descends the tree from the root, adds a node, runs a playout (`playout`), evaluates
-its end as shares (see `utility`), and adds the shares to every node on the path. These techniques
-are combined:
+its end as shares (see `utility`), and adds the shares to each node on the path. It combines these
+techniques:
 
-- UCT: of the actions that were tried, take the one with the greatest ``mean + explore *
+- UCT: among the tried actions, choose the one with the greatest ``mean + explore *
   sqrt(ln(visits of the position) / visits of the action)`` -- L. Kocsis and C. Szepesvari, "Bandit
   Based Monte-Carlo Planning" (ECML 2006).
-- The max^n policy in the tree: the mean is that of the share of whoever is to act -- N. R.
+- The max^n policy in the tree: the mean is that of the shares of the seat to act -- N. R.
   Sturtevant, "An Analysis of UCT in Multi-player Games" (2008).
-- Progressive history: an action that did well wherever this seat took it gets ``history * its mean
-  / (losses here + 1)`` on top -- J. A. M. Nijssen and M. H. M. Winands, "Enhancements for
-  Multi-Player Monte-Carlo Tree Search" (2011).
-- Progressive widening: with `widen`, a position of `n` visits considers ``1 + widen * sqrt(n)``
-  actions, those that `move_prior` likes best first; without, all -- G. Chaslot et al.,
-  "Progressive Strategies for Monte-Carlo Tree Search" (2008), which call it unpruning.
-- Playouts end after `plies` plies, judged by the evaluation through a logistic curve of width
-  `scale`.
-- Implicit minimax backups: with `implicit` above 0 that part of every mean is what the evaluation
-  says of the position, backed up as max^n would -- M. Lanctot et al., "Monte Carlo Tree Search with
-  Heuristic Evaluations using Implicit Minimax Backups" (2014).
-- Proven results, with two seats: a position whose outcome is certain is played no further, and
-  what follows for the position before it is drawn at once -- M. H. M. Winands, Y. Bjornsson and
-  J.-T. Saito, "Monte-Carlo Tree Search Solver" (2008).
-- Hidden information: every `batch` iterations use another world that is consistent with the seat's
-  view (single-observer information-set search). All worlds share one tree, in which an action
-  counts as passed over only in worlds where it was legal -- P. I. Cowling, E. J. Powley and
-  D. Whitehouse, "Information Set Monte Carlo Tree Search" (2012).
+- Progressive history: an action that did well for this seat anywhere in the tree gets a bonus of
+  ``history * its mean / (losses here + 1)`` -- J. A. M. Nijssen and M. H. M. Winands, "Enhancements
+  for Multi-Player Monte-Carlo Tree Search" (2011).
+- Progressive widening: with `widen`, a position with `n` visits considers the ``1 + widen *
+  sqrt(n)`` best actions by `move_prior`; without it, all actions -- G. Chaslot et al., "Progressive
+  Strategies for Monte-Carlo Tree Search" (2008), who call it unpruning.
+- Playouts end after `plies` plies and are scored by a logistic curve of width `scale` over the
+  evaluation.
+- Implicit minimax backups: with `implicit` above 0, each mean is mixed with that weight of the
+  evaluation, backed up as in max^n -- M. Lanctot et al., "Monte Carlo Tree Search with Heuristic
+  Evaluations using Implicit Minimax Backups" (2014).
+- Proven results, with two seats: positions with a certain outcome are not played further, and their
+  proofs are backed up immediately -- M. H. M. Winands, Y. Bjornsson and J.-T. Saito, "Monte-Carlo
+  Tree Search Solver" (2008).
+- Hidden information: every `batch` iterations, the search changes to another world that is
+  consistent with the seat's view (single-observer information-set search). All worlds share one
+  tree, in which an action counts as available only in worlds where it is legal -- P. I. Cowling, E.
+  J. Powley and D. Whitehouse, "Information Set Monte Carlo Tree Search" (2012).
 
 No game has chance events after the start, so there are no chance nodes.
 
-The tree is an array of `table` MiB that is allocated once. When it is full the tree stops
-growing, but iterations go on and refine its statistics. All iterations are one compiled call, or
-one call per world; they stop within a few plies of ``ws.stop``.
+The tree is an array of `table` MiB that is allocated once. When it is full, the tree stops growing,
+but further iterations still refine its statistics. All iterations run in one compiled call, or one
+call per world; they stop within a few plies after ``ws.stop`` is set.
 """
 
 from __future__ import annotations
@@ -62,44 +62,44 @@ from kibitz_search.algorithms.timer import ThinkingTime, stop_timer
 from kibitz_search.algorithms.utility import expected_scores
 
 MAX_DEPTH = 128
-"""The greatest depth of the tree, in plies."""
+"""The maximum depth of the tree, in plies."""
 HISTORY_SIZE = 1 << 14
-"""The length of a seat's history; actions that agree in the low bits share an entry."""
+"""The size of a seat's history table; actions with equal low bits share an entry."""
 EXPLORATION = (0.3, 0.3, 0.3, 0.3, 0.3, 0.15, 0.15)
-"""How much to explore without being told, by the number of seats: with more seats the tree gets
-fewer plies of a seat's own, and to go deeper is worth more than to be sure. Tried in Chinese
-Checkers with 6 seats at a fiftieth of a second a move; 5 is taken to be like 6."""
+"""The default exploration weight by number of seats. With more seats, the tree contains fewer plies
+of each seat, and depth becomes more valuable than certainty. Tuned in Chinese Checkers with 6 seats
+at 20 ms per move; 5 seats use the same value."""
 UNKNOWN = -1.0
 PROVEN_WIN = 0.875
-"""A proven share above this is a win: less can come of being late, and of no other rank."""
+"""A proven share above this is a win; the margin covers the discount for late wins."""
 PROVEN_LOSS = 1.0 - PROVEN_WIN
 """A proven share below this is a loss."""
 
 NODE = kernels.record_type(
     "node",
     [
-        ("total", np.float64),  # shares of `seat`, added up
+        ("total", np.float64),  # sum of the shares of `seat`
         ("exact", np.float64),  # its proven share, or UNKNOWN
-        ("action", np.int32),  # what leads here
-        ("seat", np.int32),  # who took it
+        ("action", np.int32),  # the action that leads here
+        ("seat", np.int32),  # the seat that played it
         ("visits", np.int32),
-        ("seen", np.int32),  # how often the action was possible when another was chosen or it
-        ("first", np.int32),  # the first child, 0 for none
-        ("next", np.int32),  # the next child of the same parent, 0 for none
-        ("open", np.int32),  # actions that have no child yet, -1 for not known
-        ("hint", np.float32, (op.MAX_SEATS,)),  # what the evaluation says, backed up
+        ("seen", np.int32),  # times that the action was available
+        ("first", np.int32),  # the first child, or 0
+        ("next", np.int32),  # the next child of the same parent, or 0
+        ("open", np.int32),  # actions without a child yet, -1 if unknown
+        ("hint", np.float32, (op.MAX_SEATS,)),  # backed-up evaluations
     ],
     source=__file__,
 )
 
 WORKSPACE_FIELDS: list[tuple[Any, ...]] = [
     *PLAYOUT_FIELDS,
-    ("used", np.int64),  # nodes of the tree
-    ("goal", np.int64),  # iterations after which to come back
-    ("deepest", np.int64),  # most plies of the tree
-    ("reached", np.int64),  # how deep it is
-    ("hidden", np.int64),  # whether worlds differ
-    ("plies", np.int64),  # of a playout
+    ("used", np.int64),  # nodes in the tree
+    ("goal", np.int64),  # iterations after which to return
+    ("deepest", np.int64),  # maximum depth of the tree
+    ("reached", np.int64),  # current depth of the tree
+    ("hidden", np.int64),  # whether the game has hidden information
+    ("plies", np.int64),  # plies per playout
     ("explore", np.float64),
     ("history", np.float64),
     ("epsilon", np.float64),
@@ -107,19 +107,19 @@ WORKSPACE_FIELDS: list[tuple[Any, ...]] = [
     ("widen", np.float64),
     ("scale", np.float64),
     ("path", np.int64, (MAX_DEPTH + 1,)),
-    ("sums", np.float64, (op.MAX_SEATS,)),  # shares of all iterations
+    ("sums", np.float64, (op.MAX_SEATS,)),  # sums of shares over all iterations
     (
         "did",
         np.float32,
         (op.MAX_SEATS, HISTORY_SIZE),
-    ),  # history: shares after each action, added up
-    ("times", np.int32, (op.MAX_SEATS, HISTORY_SIZE)),  # and how many they are
+    ),  # history: sum of shares after each action
+    ("times", np.int32, (op.MAX_SEATS, HISTORY_SIZE)),  # history: number of these shares
 ]
 
 
 @kernel
 def uct_value(ws: Record, nodes: Any, child: Int, seat: Int, tries: Int) -> float:
-    """Return how much a child asks to be visited; `tries` is how often it could have been."""
+    """Return the UCT value of a child; `tries` is the number of times it was available."""
     node = nodes[child]
     if node.exact >= 0.0:
         return float(node.exact)
@@ -139,7 +139,7 @@ def uct_value(ws: Record, nodes: Any, child: Int, seat: Int, tries: Int) -> floa
 
 @kernel
 def contains(ws: Record, n: Int, action: Int) -> bool:
-    """Return whether an action is among the first `n` of ``ws.moves[0]``."""
+    """Return whether an action is among the first `n` moves in ``ws.moves[0]``."""
     contained = False
     for i in range(n):
         contained |= ws.moves[0, i] == action
@@ -148,7 +148,7 @@ def contains(ws: Record, n: Int, action: Int) -> bool:
 
 @kernel
 def select_child(st: Record, ws: Record, nodes: Any, node: Int, seat: Int) -> Int:
-    """Return the child to visit, or -1 where an action should be tried for the first time."""
+    """Return the child to visit, or -1 to try an action for the first time."""
     hidden = ws.hidden != 0
     n = np.int64(op.generate(st, ws.moves[0])) if hidden else np.int64(0)
     best, most, count = np.int64(-1), -np.inf, 0
@@ -166,7 +166,7 @@ def select_child(st: Record, ws: Record, nodes: Any, node: Int, seat: Int) -> In
                 best, most = child, worth
         child = np.int64(nodes[child].next)
     untried = n > count if hidden else nodes[node].open != 0
-    lost = best >= 0 and 0.0 <= nodes[best].exact < PROVEN_LOSS  # and so are the others
+    lost = best >= 0 and 0.0 <= nodes[best].exact < PROVEN_LOSS  # all children lose
     if ws.widen > 0.0 and not lost:
         untried &= count < 1.0 + ws.widen * np.sqrt(float(nodes[node].visits))
     if best >= 0 and nodes[best].exact > PROVEN_WIN:
@@ -178,9 +178,9 @@ def select_child(st: Record, ws: Record, nodes: Any, node: Int, seat: Int) -> In
 
 @kernel
 def expand(st: Record, ws: Record, ev: Record, nodes: Any, node: Int, seat: Int) -> Int:
-    """Add the most promising of the untried actions to the tree; return the new node.
+    """Add the most promising untried action to the tree; return the new node.
 
-    Return -1 where there is no room, or nothing that was not tried.
+    Return -1 if the table is full or all actions were tried.
     """
     if ws.used >= nodes.shape[0]:
         return np.int64(-1)
@@ -219,9 +219,9 @@ def expand(st: Record, ws: Record, ev: Record, nodes: Any, node: Int, seat: Int)
 
 @kernel
 def select_leaf(st: Record, ws: Record, ev: Record, nodes: Any) -> Int:
-    """Play down the tree to a position that is new to it, or certain; return its ply.
+    """Descend the tree to a new or proven position; return its ply.
 
-    The nodes on the way stand in ``ws.path``.
+    The nodes on the path are written to ``ws.path``.
     """
     node: Int = np.int64(0)
     ply: Int = np.int64(0)
@@ -245,7 +245,7 @@ def select_leaf(st: Record, ws: Record, ev: Record, nodes: Any) -> Int:
 
 @kernel
 def evaluate_leaf(st: Record, ws: Record, ev: Record, nodes: Any, ply: Int) -> Int:
-    """Write the shares that an iteration ends with into ``ws.values[0]``; return its last ply."""
+    """Write the shares for an iteration into ``ws.values[0]``; return its last ply."""
     node = np.int64(ws.path[ply])
     out = ws.values[0]
     if op.terminal(st):
@@ -271,7 +271,7 @@ def evaluate_leaf(st: Record, ws: Record, ev: Record, nodes: Any, ply: Int) -> I
 
 @kernel
 def backpropagate(ws: Record, nodes: Any, seats: Int, ply: Int, end: Int) -> None:
-    """Add the shares in ``ws.values[0]`` to the nodes of the path and to the history."""
+    """Add the shares in ``ws.values[0]`` to the nodes on the path and to the history."""
     gain = ws.values[0]
     for player in range(seats):
         ws.sums[player] += gain[player]
@@ -290,7 +290,7 @@ def backpropagate(ws: Record, nodes: Any, seats: Int, ply: Int, end: Int) -> Non
 
 @kernel
 def backup_implicit(nodes: Any, node: Int, seat: Int, seats: Int) -> None:
-    """Give a node the hints of the child that looks best for `seat`, who acts there."""
+    """Copy the hints of the child that is best for `seat`, the seat to act, to the node."""
     child: Int = np.int64(nodes[node].first)
     best = child
     while child != 0:
@@ -303,7 +303,7 @@ def backup_implicit(nodes: Any, node: Int, seat: Int, seats: Int) -> None:
 
 @kernel
 def backup_proof(nodes: Any, node: Int, child: Int) -> bool:
-    """Draw what follows for a node from a child that is certain; return whether it is, too."""
+    """Back up the proof of a child to its parent; return whether that is now proven, too."""
     seat = np.int64(nodes[child].seat)
     best = nodes[child].exact
     if best < PROVEN_WIN:
@@ -321,9 +321,9 @@ def backup_proof(nodes: Any, node: Int, child: Int) -> bool:
 
 @kernel
 def iterate(worlds: Any, ws: Record, ev: Record, nodes: Any) -> Int:
-    """Run iterations from ``worlds[0]`` until there are ``ws.goal``, or all is certain, or stop.
+    """Run iterations from ``worlds[0]`` until ``ws.goal``, a proven root, or a stop.
 
-    ``worlds[1]`` is where they are played; ``ws.nodes`` counts them.
+    They are played in ``worlds[1]`` and counted in ``ws.nodes``.
     """
     seats = np.int64(worlds[0].seats)
     while ws.stop == 0 and ws.nodes < ws.goal and nodes[0].exact < 0.0:
@@ -347,7 +347,7 @@ def iterate(worlds: Any, ws: Record, ev: Record, nodes: Any) -> Int:
 
 @kernel
 def winning_move(st: Record, ws: Record, ev: Record, n: Int) -> Int:
-    """Return which of the first `n` of ``ws.moves[0]`` wins or finishes at once, or -1."""
+    """Return the index of an immediately winning move among the first `n`, or -1."""
     seat = np.int64(op.to_act(st))
     winning = np.int64(-1)
     for i in range(n):
@@ -365,17 +365,17 @@ def winning_move(st: Record, ws: Record, ev: Record, n: Int) -> Int:
 
 
 class Mcts:
-    """Monte Carlo tree search; keeps its tree's memory from turn to turn, see the module.
+    """Monte Carlo tree search; keeps the tree's memory between turns.
 
-    Its values are shares, from 0 to 1, and its depth limit is the plies of the tree. `state` is
-    the start of the match. `table` is the memory of the tree in MiB. `iterations` bounds the search
-    where it is not 0; `batch` is how many of them play in one world, where something is hidden.
-    `explore` is the weight of what was tried little, and follows from the number of seats where it
-    is None (`EXPLORATION`); `history` that of progressive history, 0 for none. A playout is judged
-    after `plies` plies, and takes any action with the probability `epsilon`; `scale` is the lead,
-    in the evaluation's units, with which a seat is ahead in 3 of 4 matches. `implicit` is the part
-    of the evaluation in every mean, 0 to 1; `widen` how soon more actions are considered, 0 for all
-    at once. Raises `MemoryError` where there is no room for the tree.
+    See the module docstring. Values are shares from 0 to 1, and the depth limit applies to the
+    tree. `state` is the first state of the match. `table` is the memory for the tree in MiB.
+    `iterations` limits the search if it is not 0; `batch` is the number of iterations per world in
+    games with hidden information. `explore` is the exploration weight, by default `EXPLORATION` for
+    the number of seats; `history` is the weight of progressive history, 0 for none. Playouts are
+    evaluated after `plies` plies, and play a random action with probability `epsilon`; `scale` is
+    the lead, in the evaluation's units, with which a seat is ahead in 3 of 4 matches. `implicit` is
+    the weight of the evaluation in each mean, 0 to 1; `widen` controls how soon more actions are
+    considered, 0 for all at once. Raises `MemoryError` if the tree cannot be allocated.
     """
 
     def __init__(
@@ -406,14 +406,14 @@ class Mcts:
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game: never, it plays them all."""
+        """Return None: the search supports all games."""
         return None
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
-        """Return the most visited action after as many iterations as the time allows.
+        """Return the most visited action after as many iterations as the limits allow.
 
-        `state` must not be over and is unchanged. The depth limits the plies of the tree, the nodes
-        the iterations. Given a sample, nothing but what it returns is looked at.
+        `state` must not be terminal and is not modified. The depth limits the tree, the nodes limit
+        the iterations. If ``limits.sample`` is given, only the states that it returns are used.
         """
         thinking, sample = ThinkingTime(limits.seconds), limits.sample
         most = min(self._max_iterations, limits.nodes or self._max_iterations)
@@ -426,7 +426,7 @@ class Mcts:
             return SearchResult(actions[0], 0.5, 0, 0, (actions[0],))
         if sample is None and (at := int(winning_move(st, ws, ev, np.int64(len(actions))))) >= 0:
             return SearchResult(actions[at], 1.0, 1, 1, (actions[at],))
-        # One iteration runs to its end, so that there is an answer, however late it is.
+        # One iteration is always completed, so that there is a result.
         self._iterate(st, ev, 1)
         limits.report(self._result(st, ev))
         with stop_timer(ws, thinking.deadline, limits.cancelled):
@@ -439,7 +439,7 @@ class Mcts:
     def _reset(
         self, st: np.record, ev: np.record, first: int, depth: int, hidden: bool
     ) -> list[int]:
-        """Forget the last search; return the legal actions, which stand in the workspace too."""
+        """Clear the last search; write the legal actions to the workspace and return them."""
         ws, root = self._ws, self._nodes[0]
         ws.nodes = ws.stop = ws.reached = 0
         ws.used, ws.hidden = 1, hidden
@@ -460,7 +460,7 @@ class Mcts:
     def _iterate_samples(
         self, st: np.record, ev: np.record, drawn: int, sample: StateSampler, most: int
     ) -> None:
-        """Iterate in one world after the other."""
+        """Iterate in one sampled world after another."""
         ws = self._ws
         while not ws.stop and ws.nodes < most:
             self._iterate(st, ev, min(int(ws.nodes) + self._batch, most))
@@ -475,9 +475,9 @@ class Mcts:
         return children
 
     def _best(self, node: int, seat: int) -> int:
-        """Return the child to play: the one that wins for certain, else the most visited.
+        """Return the child to play: a proven win, otherwise the most visited.
 
-        One that loses for certain comes last, however often it was visited before that was known.
+        A proven loss is last, regardless of how often it was visited before the proof.
         """
         open_ = self._nodes[node].exact < 0
 
@@ -505,14 +505,14 @@ class Mcts:
         return SearchResult(line[0], worth, depth, count, line, values)
 
     def _untried(self, st: np.record) -> list[int]:
-        """Return the actions that the tree has not got: none where all with many seats lose."""
+        """Return the legal actions that are not in the tree."""
         tried = {int(self._nodes[child].action) for child in self._children(0)}
         moves = np.zeros(op.max_actions(st.dtype), np.int32)
         legal: list[int] = moves[: op.generate(st, moves)].tolist()
         return [action for action in legal if action not in tried]
 
     def _line(self, node: int, st: np.record) -> tuple[int, ...]:
-        """Return what the tree expects from a child of the root on, while it can be played."""
+        """Return the expected line from a child of the root, as far as it can be played."""
         st, line = st.copy(), [int(self._nodes[node].action)]
         op.play(st, line[0])
         while self._children(node) and not op.terminal(st):

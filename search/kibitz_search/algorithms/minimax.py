@@ -1,11 +1,11 @@
-"""Minimax: every line of play down to a depth, nothing left out.
+"""Minimax: a full-width search to a fixed depth.
 
-The value of a position is the best that the seat to act can reach if the other does the
-same (Shannon, "Programming a Computer for Playing Chess", 1950, type A). It is here as
-the reports have it, and as the yardstick of `alphabeta`, which finds the same values sooner.
+The value of a position is the best that the seat to act can reach if the opponent also plays its
+best (Shannon, "Programming a Computer for Playing Chess", 1950, type A). It is included because the
+reports use it, and as a reference for `alphabeta`, which finds the same values faster.
 
-The search deepens until the time is up. The result of an unfinished depth counts only once the
-best move so far has been searched to that depth too.
+The search deepens iteratively until time is up. The result of an unfinished depth is used only if
+the best move so far was searched to that depth.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from kibitz_search.algorithms.terminal import two_player_value
 from kibitz_search.algorithms.timer import count_nodes
 
 MAX_DEPTH = 32
-"""The greatest length of a line in plies, out of reach of a full-width search."""
+"""The maximum length of a line in plies, out of reach for a full-width search."""
 
 
 @kernel
 def _value(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, depth: Int) -> Any:
-    """Return what the position is worth to the seat to act, `depth` plies deep.
+    """Return the value of the position for the seat to act, searched `depth` plies deep.
 
-    The best line is left in ``ws.line[ply]``. At ply 0 the moves stand in ``ws.moves[0]``
-    already, ``ws.roots`` of them; ``ws.finished`` counts those that are done with, and
-    ``ws.bounds`` has their values.
+    The best line is written to ``ws.line[ply]``. At ply 0, ``ws.moves[0]`` already contains the
+    ``ws.roots`` moves; ``ws.finished`` counts the completed ones, and ``ws.bounds`` receives their
+    values.
     """
     best = -np.inf
     seat = np.int64(op.to_act(st))
@@ -80,10 +80,10 @@ def _value(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, depth: Int) ->
 
 
 class Minimax(IterativeDeepening):
-    """A search of every line of play between two, as many plies ahead as the time allows.
+    """A full-width search for two seats with iterative deepening.
 
-    `state` is the start of the match, which tells the size of the workspace. Values are those of
-    `AlphaBeta`.
+    `state` is the first state of the match and determines the size of the workspace. Values are the
+    same as in `AlphaBeta`.
     """
 
     max_depth = MAX_DEPTH
@@ -100,7 +100,7 @@ class Minimax(IterativeDeepening):
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game, or None if it can."""
+        """Return why the search does not support a game, or None if it does."""
         return two_player_only(info, state)
 
     def _search_depth(

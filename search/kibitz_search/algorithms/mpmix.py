@@ -1,17 +1,17 @@
 """MP-mix: max^n, paranoid or offensive, depending on the leads.
 
 Source: I. Zuckerman, A. Felner and S. Kraus, "Mixing Search Strategies for Multi-Player Games"
-(IJCAI 2009). Before each action the seats that still act are compared by what the evaluation
-gives each of them. The *edge* is by how much the first is ahead of the second.
+(IJCAI 2009). Before each action, the active seats are compared by their evaluations. The *edge* is
+the difference between the first and the second.
 
 ==========================================  ====================================================
-the own seat leads by `defend` or more      paranoid: the others will join against the leader
-another seat leads by `attack` or more      offensive: own actions are those that leave the least
-                                            lead to the leader, all others play max^n
+the root's seat leads by `defend` or more   paranoid: the others will unite against the leader
+another seat leads by `attack` or more      offensive: own actions minimize the leader's lead, all
+                                            others play max^n
 otherwise                                   max^n
 ==========================================  ====================================================
 
-Both thresholds are in the evaluation's units; very large ones give plain max^n.
+Both thresholds are in the evaluation's units; very large values give plain max^n.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ Strategy = Literal["maxn", "paranoid", "offensive"]
 
 
 class MpMix(Maxn):
-    """MP-mix, for two seats and more.
+    """MP-mix for two or more seats.
 
-    `defend` and `attack` are the thresholds that the module explains, in the evaluation's units;
-    for `width` see `MultiplayerSearch`.
+    `defend` and `attack` are the thresholds described in the module docstring, in the evaluation's
+    units; for `width`, see `MultiplayerSearch`.
     """
 
     def __init__(
@@ -47,13 +47,13 @@ class MpMix(Maxn):
         self._target = NOBODY
 
     def warm_up(self, state: np.record, ev: np.record) -> None:
-        """Search as paranoid once: at a start nobody leads, so it would be compiled in a turn."""
+        """Run the paranoid search once, which would otherwise not be compiled before a turn."""
         Paranoid(state).search(state, ev, SearchLimits(0.001))
 
     def strategy(self, state: np.record, ev: np.record) -> tuple[Strategy, int]:
-        """Return how a position is searched, and the seat that is to be hurt, `NOBODY` for none.
+        """Return the strategy for a position, and the seat to attack or `NOBODY`.
 
-        `state` is at the root, `ev` the evaluation's record for it.
+        `state` is the root, `ev` its evaluation record.
         """
         me = int(op.to_act(state))
         worth = {

@@ -1,9 +1,9 @@
-"""The common part of the searches for many seats: their loop, move ordering and principal lines.
+"""The common part of the multiplayer searches: loop, move ordering and principal variations.
 
-They deepen (`deepening`). In a kernel `score_moves` lists the actions of a position and `next_move`
-returns them one by one, the most promising first. First comes the move of the last depth's line,
-then *killers* (refutations at the same ply). The others are ordered by the evaluation's learned
-`move_prior`, or by the game's `move_score` if there is none.
+They use iterative deepening (`deepening`). In a kernel, `score_moves` lists the actions of a
+position and `next_move` returns them one at a time, the most promising first. The first is the move
+of the previous depth's line, followed by *killers* (refutations at the same ply). The others are
+ordered by the evaluation's `move_prior`, or by the game's `move_score` if it has none.
 """
 
 from __future__ import annotations
@@ -21,20 +21,21 @@ from kibitz_search.algorithms.deepening import IterativeDeepening
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
 
 MAX_DEPTH = 24
-"""The greatest depth of these searches, in plies."""
+"""The maximum depth of these searches, in plies."""
 PV_BONUS, KILLER_BONUS = 2.0**40, 2.0**38
-"""Bonuses in move ordering."""
+"""Bonuses for move ordering."""
 WIDTHS = (0, 0, 3, 3, 3, 2, 2)
-"""The widths that have served best, by the number of seats: tried in Chinese Checkers with 2, 3, 4
-and 6 seats at a fiftieth of a second a move; 5 is taken to be like 6. To see a second move of
-one's own takes as many plies as there are seats, and is worth more than to see every reply."""
+"""The best known widths by number of seats, tuned in Chinese Checkers with 2, 3, 4 and 6 seats at
+20 ms per move; 5 seats use the same value as 6. Seeing a second move of one's own takes one ply per
+seat, and is more valuable than seeing every reply."""
 
 
 @kernel
 def score_moves(st: Record, ws: Record, ev: Record, ply: Int) -> Int:
-    """List the actions of a position in ``ws.moves[ply]`` with what they promise.
+    """Write the actions of a position to ``ws.moves[ply]`` and their scores to
+    ``ws.promises[ply]``.
 
-    Return how many of them to look at: all, or the most promising ``ws.width``.
+    Return the number of actions to search: all, or at most ``ws.width``.
     """
     moves = ws.moves[ply]
     n = np.int64(op.generate(st, moves))
@@ -54,9 +55,9 @@ def score_moves(st: Record, ws: Record, ev: Record, ply: Int) -> Int:
 
 @kernel
 def next_move(ws: Record, ply: Int, i: Int) -> Int:
-    """Return the action number `i` of a position, having moved the best of the rest there.
+    """Return action number `i` of a position, after moving the best remaining action there.
 
-    At the root the actions stand in the order of preference already.
+    At the root, the actions are already in order of preference.
     """
     if ply > 0:
         best = i
@@ -64,7 +65,7 @@ def next_move(ws: Record, ply: Int, i: Int) -> Int:
             if ws.promises[ply, k] > ws.promises[ply, best]:
                 best = k
         m, promise = ws.moves[ply, best], ws.promises[ply, best]
-        for k in range(best, i, -1):  # the rest keeps its order
+        for k in range(best, i, -1):  # keep the order of the others
             ws.moves[ply, k] = ws.moves[ply, k - 1]
             ws.promises[ply, k] = ws.promises[ply, k - 1]
         ws.moves[ply, i], ws.promises[ply, i] = m, promise
@@ -73,7 +74,7 @@ def next_move(ws: Record, ply: Int, i: Int) -> Int:
 
 @kernel
 def store_killer(ws: Record, ply: Int, m: Int) -> None:
-    """Remember that `m` made further actions needless."""
+    """Record that `m` caused a cutoff."""
     if ws.killers[ply, 0] != m:
         ws.killers[ply, 1] = ws.killers[ply, 0]
         ws.killers[ply, 0] = m
@@ -81,7 +82,7 @@ def store_killer(ws: Record, ply: Int, m: Int) -> None:
 
 @kernel
 def update_pv(ws: Record, ply: Int, entry: Int) -> None:
-    """Make `entry`, and the best line after it, the best line of `ply`."""
+    """Set the best line at `ply` to `entry` and the best line after it."""
     ws.line[ply, ply] = entry
     for k in range(ply + 1, ws.lengths[ply + 1]):
         ws.line[ply, k] = ws.line[ply + 1, k]
@@ -89,45 +90,53 @@ def update_pv(ws: Record, ply: Int, entry: Int) -> None:
 
 
 class MultiplayerSearch(IterativeDeepening):
-    """A search for two seats and more.
+    """A search for two or more seats.
 
-    `width` limits the actions of each position after the root to the best by `move_prior`: 0 for no
-    limit, None for the best known width (`WIDTHS`). A small width searches deeper, but misses
+    `width` limits the actions of each position below the root to the best by `move_prior`: 0 for no
+    limit, None for the best known width (`WIDTHS`). A smaller width searches deeper, but misses
     actions.
 
-    Subclasses implement `_run_kernel`, one call of their kernel. The kernel leaves its result in
-    the workspace: ``best`` and ``line[0]`` over the ``finished`` root moves, and upper bounds of
+    Subclasses implement `_run_kernel`, one call of their kernel. The kernel writes its result to
+    the workspace: ``best`` and ``line[0]`` for the ``finished`` root moves, and upper bounds of
     their values in ``bounds``.
     """
 
     max_depth = MAX_DEPTH
     decided = WIN_SCORE / 2
-    """A value that no further depth can improve much."""
+    """The value at which a greater depth cannot improve the result significantly."""
     lost_score = -WIN_SCORE / 2
 
     def __init__(self, state: np.record, *, width: int | None = 0) -> None:
         actions = op.max_actions(state.dtype)
         extra: list[tuple[Any, ...]] = [
-            ("promises", np.float64, (MAX_DEPTH + 2, actions)),  # of moves, in the same order
-            ("roots", np.int64),  # actions at the root, in moves[0]
-            ("finished", np.int64),  # how many of them are done with
-            ("width", np.int64),  # most actions to look at after the root, 0 for all
-            ("counts", np.int64, (MAX_DEPTH + 2,)),  # actions of the positions on the way
-            ("open", np.int64),  # positions that were judged though the play goes on
+            (
+                "promises",
+                np.float64,
+                (MAX_DEPTH + 2, actions),
+            ),  # scores of the moves, in the same order
+            ("roots", np.int64),  # number of actions at the root, in moves[0]
+            ("finished", np.int64),  # number of completed root actions
+            ("width", np.int64),  # maximum number of actions below the root, 0 for all
+            (
+                "counts",
+                np.int64,
+                (MAX_DEPTH + 2,),
+            ),  # number of actions of each position on the path
+            ("open", np.int64),  # number of evaluated positions that are not terminal
             ("bounds", np.float64, (actions,)),
-            ("best", np.float64),  # what the best of them is worth to the seat to act
+            ("best", np.float64),  # the best root value for the seat to act
             ("last", np.int64, (op.MAX_SEATS,)),  # the ply of each seat's last action
-            ("plan", np.int32, (MAX_DEPTH + 2,)),  # the best line of the depth before
+            ("plan", np.int32, (MAX_DEPTH + 2,)),  # the best line of the previous depth
             ("killers", np.int32, (MAX_DEPTH + 2, 2)),
-            ("rivals", np.int64, (op.MAX_SEATS,)),  # whom some searches let reply
-            ("scale", np.float64),  # of shares
+            ("rivals", np.int64, (op.MAX_SEATS,)),  # the opponents, in searches that need them
+            ("scale", np.float64),  # the scale for shares
         ]
         super().__init__(op.workspace(state, depth=MAX_DEPTH + 1, extra=extra, source=__file__))
         self._ws.width = WIDTHS[int(state["seats"])] if width is None else width
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game, or None if it can."""
+        """Return why the search does not support a game, or None if it does."""
         if info.hidden:
             return f"{info.name} hides something, and this search believes what it sees"
         return None
@@ -159,13 +168,13 @@ class MultiplayerSearch(IterativeDeepening):
         """Search one depth from the root."""
 
     def _values(self, st: np.record) -> tuple[float, ...]:
-        """Return what the position is worth to each seat, where the search can tell."""
+        """Return the value of the position for each seat, if the search computes it."""
         return ()
 
     def _entry_action(self, entry: int) -> int:
-        """Return the action that an entry of the line stands for."""
+        """Return the action in an entry of the line."""
         return entry
 
     def _played_line(self, st: np.record, line: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the actions of a line as far as they are played in turn."""
+        """Return the actions of a line as far as they follow the turn order."""
         return line

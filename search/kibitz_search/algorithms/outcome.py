@@ -1,4 +1,4 @@
-"""An evaluation for any game, which gives every position of an unfinished play the value 0."""
+"""An evaluation for any game with the value 0 for all positions of an unfinished game."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OUTCOME = kernels.record_type("outcome", [("undecided", np.float64)], source=__f
 
 @kernel
 def _evaluate(ev: Record, st: Record, seat: Int) -> float:
-    """Return what a play that goes on is worth to any seat."""
+    """Return the value of an unfinished game, the same for all seats."""
     return float(ev.undecided)
 
 
@@ -21,5 +21,5 @@ operations.implement(OUTCOME, evaluate=_evaluate)
 
 
 def outcome(state: np.record) -> np.record:
-    """Return the record by which a play that goes on is worth 0 to every seat."""
+    """Return the evaluation record, with the value 0."""
     return kernels.new(OUTCOME)

@@ -1,8 +1,8 @@
 """The paranoid search: all other seats play against the seat to act.
 
 Source: N. R. Sturtevant and R. E. Korf, "On Pruning Techniques for Multi-Player Games" (AAAI
-2000). The seat at the root maximizes its lead (see `utility`), everybody else minimizes it.
-That makes it a game of two sides, in which alpha-beta prunes; with two seats it is alpha-beta.
+2000). The root's seat maximizes its lead (see `utility`), all others minimize it. This makes it a
+two-sided game in which alpha-beta pruning works; with two seats, it is alpha-beta.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kibitz_search.algorithms.utility import relative_scores
 def explore(
     st: Record, ws: Record, ev: Record, me: Int, limit: Int, ply: Int, alpha: float, beta: float
 ) -> Any:
-    """Return the lead of `me`, where it is between `alpha` and `beta`, else a bound of it."""
+    """Return the lead of `me` if it is between `alpha` and `beta`, otherwise a bound."""
     ws.lengths[ply] = ply
     over = op.terminal(st)
     if over or ply == limit:
@@ -68,7 +68,7 @@ def explore(
 
 
 class Paranoid(MultiplayerSearch):
-    """The paranoid search, for two seats and more; see the module, and `MultiplayerSearch`."""
+    """The paranoid search for two or more seats; see also `MultiplayerSearch`."""
 
     def _run_kernel(self, st: np.record, ev: np.record, depth: int) -> None:
         me, least, most = np.int64(op.to_act(st)), np.float64(-np.inf), np.float64(np.inf)

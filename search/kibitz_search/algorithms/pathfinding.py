@@ -1,14 +1,14 @@
-"""Ways on a grid: breadth-first distances, and the cheapest way by A*.
+"""Paths on a grid: breadth-first distances, and the cheapest path by A*.
 
-A grid is a flat array of places with a border all round, and `steps` says what each direction
-adds to the number of a place. ``cost[place]`` is what it costs to enter a place; 0 or less is a
-place that nobody enters, which the border must be.
+A grid is a flat array of cells with a border, and `steps` contains the index offset of each
+direction. ``cost[place]`` is the cost of entering a cell; cells with 0 or less cannot be entered,
+which must include the border.
 
 A* (Hart, Nilsson & Raphael: "A Formal Basis for the Heuristic Determination of Minimum Cost
-Paths", 1968) takes the place next whose cost so far and a lower bound of the rest are the
-smallest together. With a *consistent* bound, one that no step diminishes by more than it costs,
-no place is taken twice and the way found is the cheapest one. With a bound of 0 everywhere it is
-Dijkstra's search, and with equal costs besides a breadth-first one.
+Paths", 1968) expands the cell with the smallest sum of the cost so far and a lower bound of the
+remaining cost. If the bound is *consistent*, which means that no step decreases it by more than its
+cost, no cell is expanded twice and the path found is the cheapest. With a bound of 0 everywhere, it
+is Dijkstra's algorithm; if all costs are also equal, it is breadth-first search.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from kibitz_games.compiled.operations import Moves
 i64 = kernels.int64_cast()
 
 UNREACHABLE = 1 << 40
-"""The distance of a place that cannot be reached."""
+"""The distance of a cell that cannot be reached."""
 
 
 @kernel
 def bfs_distances(cost: Any, aims: Any, steps: Any, far: Any) -> None:
-    """Write into `far` how many steps every place is from the nearest of `aims` (not 0).
+    """Write the number of steps from each cell to the nearest of `aims` (not 0) into `far`.
 
-    Breadth-first, from all aims at once; places that nobody enters get `UNREACHABLE`, aims 0.
+    Searches breadth-first from all aims at once. Cells that cannot be reached get `UNREACHABLE`,
+    aims 0.
     """
     places = len(cost)
     queue = np.empty(places, np.int64)
@@ -56,7 +57,7 @@ def bfs_distances(cost: Any, aims: Any, steps: Any, far: Any) -> None:
 
 @kernel
 def _push(worth: Any, heap: Any, size: Int, value: Int, place: Int) -> None:
-    """Put a place on the heap of `size` places, the one of least `worth` on top."""
+    """Push a cell onto the heap of `size` cells; the least `worth` is on top."""
     at: Int = i64(size)
     while at > 0 and worth[(at - 1) >> 1] > value:
         worth[at] = worth[(at - 1) >> 1]
@@ -68,7 +69,7 @@ def _push(worth: Any, heap: Any, size: Int, value: Int, place: Int) -> None:
 
 @kernel
 def _pop(worth: Any, heap: Any, size: Int) -> Int:
-    """Take the place of least `worth` from the heap of `size` places."""
+    """Pop the cell with the least `worth` from the heap of `size` cells."""
     top = i64(heap[0])
     last = size - 1
     value, place = i64(worth[last]), i64(heap[last])
@@ -89,11 +90,11 @@ def _pop(worth: Any, heap: Any, size: Int) -> Int:
 
 @kernel
 def astar(cost: Any, bound: Any, goal: Any, steps: Any, start: Int, far: Any, came: Moves) -> Int:
-    """Return the goal (``goal[place]`` not 0) that is reached at the least cost, -1 for none.
+    """Return the cheapest goal (``goal[place]`` not 0) to reach, or -1 if none can be reached.
 
-    `bound` is a consistent lower bound of what a place still has to pay. ``far[goal]`` is then
-    the cost, and `came` leads back from it to `start`. Of equal ways the directions' order
-    decides. `start` itself costs nothing, and may be a goal.
+    `bound` is a consistent lower bound of the remaining cost at each cell. ``far[goal]`` is then
+    the cost, and `came` leads back from the goal to `start`. The order of directions breaks ties.
+    `start` itself costs nothing and may be a goal.
     """
     places = len(cost)
     worth = np.empty(len(steps) * places + 1, np.int64)
@@ -126,7 +127,7 @@ def astar(cost: Any, bound: Any, goal: Any, steps: Any, start: Int, far: Any, ca
 
 @kernel
 def first_step(came: Moves, start: Int, goal: Int) -> Int:
-    """Return the first place of the way that `astar` found; `start` where it is the goal."""
+    """Return the first cell on the path found by `astar`, or `start` if that is the goal."""
     place: Int = i64(goal)
     while place != start and came[place] != start:
         place = i64(came[place])

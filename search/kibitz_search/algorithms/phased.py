@@ -1,9 +1,9 @@
-"""A search in phases: oracles when they have an answer, a general search otherwise.
+"""A search in phases: oracles if they have an answer, otherwise a general search.
 
-"Fun With Chinese Checkers" proposes a bot in three phases: an opening book, a search against the
-others in the middle, and the end of the game alone from a database. Here each kind of knowledge is
-an *oracle*. Each turn the oracles are asked in order, and the first answer is played. If none has
-an answer, the *middle* search plays.
+"Fun With Chinese Checkers" proposes a bot with three phases: an opening book, a search that
+includes the opponents in the middle game, and an endgame database for one's own pegs. Here, each
+source of knowledge is an *oracle*. On each turn, the oracles are queried in order, and the first
+answer is played. If none has an answer, the *middle* search chooses the action.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from kibitz_search.algorithms.timer import ThinkingTime
 
 
 class Oracle(Protocol):
-    """Knowledge of some positions; a new one is made for every match, for the state of a start."""
+    """A source of moves for some positions; created for each match with its first state."""
 
     def __init__(self, state: np.record) -> None: ...
     @staticmethod
     def supports(state: np.record) -> str | None:
-        """Return why the oracle has no answers for a game and its options, or None if it has."""
+        """Return why the oracle does not support a game with its options, or None if it does."""
 
     def probe(self, state: np.record, limits: SearchLimits) -> SearchResult | None:
-        """Return the action to play, or None if it has no answer; `state` is unchanged."""
+        """Return the action to play, or None if there is no answer; `state` is not modified."""
 
 
 class PhasedSearch:
-    """Oracles and a middle search; subclasses say which.
+    """Oracles and a middle search, defined by subclasses.
 
-    `middle` is another search for the middle; `parameters` are that search's own.
+    `middle` replaces the middle search; `parameters` are passed to it.
     """
 
     oracles: ClassVar[tuple[type[Oracle], ...]] = ()
@@ -51,18 +51,18 @@ class PhasedSearch:
 
     @classmethod
     def supports(cls, info: GameInfo, state: np.record) -> str | None:
-        """Return why it cannot play a game: the middle's reason. An oracle may be missing."""
+        """Return why the middle search does not support a game, or None; oracles are optional."""
         return cls.middle.supports(info, state)
 
     def warm_up(self, state: np.record, ev: np.record) -> None:
-        """Run all parts once, so that nothing is compiled when the first phase is over."""
+        """Run all parts once, so that later phases do not have to compile."""
         brief = SearchLimits(0.001)
         for oracle in self._oracles:
             oracle.probe(state, brief)
         self._middle.search(state, ev, brief)
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
-        """Return the first oracle's answer, or the result of the middle search if there is none."""
+        """Return the first oracle's answer, or the result of the middle search if none has one."""
         thinking = ThinkingTime(limits.seconds)
         for oracle in self._oracles:
             if (result := oracle.probe(state, limits)) is not None:

@@ -1,10 +1,10 @@
-"""Playouts: quick randomized play to the end, or for some plies.
+"""Playouts: fast randomized play to the end or for a number of plies.
 
-Every seat takes the action that `move_prior` likes best, any of the best if there are several, and
-with the probability `epsilon` any action at all. Nothing is evaluated on the way.
+Each seat plays the action with the highest `move_prior`, breaking ties at random, or with
+probability `epsilon` a uniformly random action. Positions are not evaluated.
 
-The random numbers are Marsaglia's 64-bit xorshift (shifts 13, 7, 17): the state is one number,
-which must not be 0 (G. Marsaglia, "Xorshift RNGs", 2003), so a seed repeats every play.
+Random numbers come from Marsaglia's 64-bit xorshift (shifts 13, 7, 17), whose state is one number
+other than 0 (G. Marsaglia, "Xorshift RNGs", 2003). Equal seeds give equal playouts.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Record
 
 MAX_PLIES = 1024
-"""Plies after the root; no play of any game is longer."""
+"""The maximum number of plies after the root; no match of any game is longer."""
 PLAYOUT_FIELDS: list[tuple[Any, ...]] = [
-    ("chance", np.uint64, (1,)),  # the state of the random numbers
-    ("trail", np.int32, (2 * MAX_PLIES,)),  # what was played: seat and action of each ply
+    ("chance", np.uint64, (1,)),  # the state of the random number generator
+    ("trail", np.int32, (2 * MAX_PLIES,)),  # the seat and action of each ply
     ("last", np.int64, (op.MAX_SEATS,)),  # the ply after each seat's last action
 ]
 """The additional fields of a workspace for playouts."""
 STOP_CHECK_PLIES = 16
-"""Plies that are played between two looks at the stop word."""
+"""The number of plies between checks of ``ws.stop``."""
 
 
 def workspace(state: np.record) -> Record:
-    """Return a workspace for playouts of a game and nothing else."""
+    """Return a workspace for playouts only."""
     return op.workspace(state, depth=0, extra=PLAYOUT_FIELDS, source=__file__)
 
 
 def rng_state(seed: int | str) -> int:
-    """Return a number to start the random numbers from."""
+    """Return an initial state of the random number generator for a seed."""
     digest = hashlib.blake2b(str(seed).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "little") | 1
 
 
 @kernel
 def random_below(chance: Any, n: Int) -> Int:
-    """Return a random number below `n`, which is below 2**32, and go on to the next state."""
+    """Return a random number below `n`, which must be below 2**32, and advance the generator."""
     x = chance[0]
     x = x ^ (x << np.uint64(13))
     x = x ^ (x >> np.uint64(7))
@@ -54,13 +54,13 @@ def random_below(chance: Any, n: Int) -> Int:
 
 @kernel
 def bernoulli(chance: Any, epsilon: float) -> bool:
-    """Return whether something happens that has the probability `epsilon`."""
+    """Return True with probability `epsilon`."""
     return bool(random_below(chance, np.int64(1 << 30)) < epsilon * (1 << 30))
 
 
 @kernel
 def playout_action(st: Record, ws: Record, ev: Record, epsilon: float) -> Int:
-    """Return the action that a playout takes; the play goes on."""
+    """Choose an action for a playout; the state must not be terminal."""
     moves = ws.moves[0]
     n = np.int64(op.generate(st, moves))
     if n == 1 or bernoulli(ws.chance, epsilon):
@@ -82,7 +82,7 @@ def playout_action(st: Record, ws: Record, ev: Record, epsilon: float) -> Int:
 
 @kernel
 def play_recorded(st: Record, ws: Record, ply: Int, m: Int) -> None:
-    """Play an action and note who took it."""
+    """Play an action, and record it with its seat."""
     seat = np.int64(op.to_act(st))
     op.play(st, m)
     ws.trail[2 * ply], ws.trail[2 * ply + 1] = seat, m
@@ -91,9 +91,9 @@ def play_recorded(st: Record, ws: Record, ply: Int, m: Int) -> None:
 
 @kernel
 def playout(st: Record, ws: Record, ev: Record, ply: Int, end: Int, epsilon: float) -> Int:
-    """Play on from `ply` to `end`, or to the end of the play; return the ply that was reached.
+    """Play from `ply` to `end` or to the end of the game; return the ply that was reached.
 
-    It ends early when ``ws.stop`` is set. ``ws.trail`` holds the actions played. They are not
+    Stops early if ``ws.stop`` is set. ``ws.trail`` contains the actions played. They are not
     undone, so `st` should be a copy.
     """
     end = np.int64(min(end, MAX_PLIES))

@@ -1,4 +1,4 @@
-"""Results of searches: `SearchResult`, and the scores of decided positions."""
+"""The results of searches: `SearchResult`, and the score of won positions."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from kibitz_games.compiled import operations as op
 
 WIN_SCORE = 1e6
-"""The value of a won play; `-WON` is that of a lost one. Evaluations of undecided positions stay
-far inside; an evaluation that sees that a seat has reached its aim returns `WIN_SCORE`."""
+"""The value of a win; the value of a loss is `-WIN_SCORE`. Evaluations of undecided positions are
+much smaller. An evaluation returns `WIN_SCORE` for a seat that has reached its goal."""
 
 
 @dataclass(frozen=True)
@@ -20,23 +20,23 @@ class SearchResult:
 
     action: int
     value: float
-    """The value of `action` to the seat to act, in the evaluation's units."""
+    """The value of `action` for the seat to act, in the evaluation's units."""
     depth: int
-    """Plies of the last depth that was searched completely."""
+    """The last depth that was searched completely, in plies."""
     nodes: int
-    """Positions that were judged."""
+    """The number of positions searched."""
     line: tuple[int, ...]
-    """The actions that lead to `value`, the first one being `action`."""
+    """The actions that lead to `value`, starting with `action`."""
     values: tuple[float, ...] = ()
-    """The value of the position to each seat, from searches that compute it for each."""
+    """The value of the position for each seat, from searches that compute it."""
     own_moves_only: bool = False
-    """Whether the others stand still in `line`, which then has the own moves only."""
+    """Whether `line` contains only own moves, because the others do not move in this search."""
 
 
 def root_moves(state: np.record, seed: int | str) -> list[int]:
-    """Return the legal actions of `state` in an order drawn from `seed`.
+    """Return the legal actions of `state` in a random order drawn from `seed`.
 
-    Searches choose the first of equals.
+    Searches choose the first of several equally good actions.
     """
     moves = np.zeros(op.max_actions(state.dtype), np.int32)
     actions: list[int] = sorted(moves[: op.generate(state, moves)].tolist())

@@ -1,11 +1,11 @@
-"""Scores of two-player searches: the static difference, and the values of finished plays.
+"""Scores in two-player searches: static differences, and the values of finished games.
 
-A leaf is worth the difference of what the evaluation says to the two seats. A position that is won
-after `n` plies is worth ``WIN_SCORE - n``, one that is lost ``n - WIN_SCORE``: a sooner win is
-better, and a later loss. A draw is worth 0 (`terminal.two_player_value`).
+The value of a leaf is the difference between the evaluations for the two seats. The value of a win
+after `n` plies is ``WIN_SCORE - n``, that of a loss ``n - WIN_SCORE``: earlier wins and later
+losses are better. The value of a draw is 0 (`terminal.two_player_value`).
 
-Values change their sign where the seat to act changes, which is not always after one ply: a
-player may pass, or have several actions in a row.
+Values change sign when the seat to act changes, which is not necessarily after each ply: a seat may
+have several actions in a row.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from kibitz_games.core.game import GameInfo
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
 
 DECIDED = WIN_SCORE / 2
-"""The bound beyond which values encode a win or a loss, and its ply."""
+"""Values beyond this bound encode a win or a loss and its ply."""
 
 
 @kernel
 def static_eval_diff(ev: op.Record, st: op.Record, seat: Int) -> Any:
-    """Return what an undecided position is worth to `seat`."""
+    """Return the value of an undecided position for `seat`."""
     other = np.int64(1 - seat)
     return op.evaluate(ev, st, seat) - op.evaluate(ev, st, other)
 
 
 def plies_to_end(value: float) -> int | None:
-    """Return after how many plies a decided position is won or lost; None if it is undecided."""
+    """Return the number of plies to a win or loss, or None if the position is undecided."""
     return round(WIN_SCORE - abs(value)) if abs(value) > DECIDED else None
 
 
 def is_exact(ws: op.Record, best: SearchResult) -> bool:
-    """Return whether no greater depth can change what was found, ``ws.leaves`` being undecided."""
+    """Return whether a greater depth cannot change the result; ``ws.leaves`` counts open leaves."""
     end = plies_to_end(best.value)
     return int(ws.leaves) == 0 or (end is not None and end <= best.depth)
 
 
 def two_player_only(info: GameInfo, state: np.record) -> str | None:
-    """Return why a game is not one of two seats with nothing hidden, or None if it is."""
+    """Return None for a two-seat game without hidden information, otherwise the reason."""
     if info.hidden:
         return f"{info.name} hides something from its players"
     if int(state["seats"]) != 2:

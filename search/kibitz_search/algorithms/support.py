@@ -1,4 +1,4 @@
-"""The check that a search for one game is given a state of that game."""
+"""The check that a search for one game gets a state of that game."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from kibitz_games.core.game import GameInfo
 
 
 def one_game_only(info: GameInfo, state: np.record, known: np.dtype[Any]) -> str | None:
-    """Return why an expert in the game whose states are `known` cannot play one, None if it can."""
+    """Return None if a state has one of the `known` types, otherwise the reason for refusal."""
     return None if state.dtype == known else f"it knows another game, not {info.name}"

@@ -1,16 +1,17 @@
-"""Values of plays that are over: the one place that turns `operations.returns` into scores.
+"""The values of finished games: the only conversion of `operations.returns` to scores.
 
-The value of a result to a seat follows from the share of opponents that it left behind, 0 to 1:
-`WIN_SCORE` for all of them, ``-WIN_SCORE`` for the last seat, and 0 for a draw of all, whatever the
-evaluation of the position. So a player who is ahead avoids a draw, and one who is behind takes it.
+The value of a result for a seat depends only on its share, the fraction of opponents ranked below
+it: `WIN_SCORE` for a share of 1, ``-WIN_SCORE`` for the last seat, and 0 for a draw of all,
+whatever the evaluation of the position. A player who is ahead therefore avoids a draw, and one who
+is behind seeks it.
 
-Sooner wins are better and later losses less bad, by a discount for each ply: 1 in
-`two_player_value`, `PLY_DISCOUNT` in `final_shares`. A draw is never discounted, because no player
-gains by an early or a late one.
+A discount for each ply makes earlier wins and later losses better: 1 in `two_player_value`,
+`PLY_DISCOUNT` in `final_shares`. Draws are not discounted, because no player gains from an early or
+late draw.
 
-With more than two seats those who have finished, or left, have their places already. The others
-play for what is between, and a draw among them is worth the middle of that. `Standing` compares it
-with a play that goes on, for searches that judge one seat alone.
+With more than two seats, those who have finished or left have fixed ranks. The others compete for
+the remaining ranks, and a draw among them has the mean value of these. `Standing` compares it with
+an unfinished game, for searches that evaluate one seat only.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from kibitz_games.compiled.operations import Record, Values
 from kibitz_search.algorithms.result import WIN_SCORE
 
 PLY_DISCOUNT = 1.0 / 4096
-"""The part of `WIN_SCORE` that a ply costs; a power of two, so that sums of values are exact."""
+"""The fraction of `WIN_SCORE` lost per ply; a power of two, so that sums of values are exact."""
 
 
 @kernel
 def final_share(st: Record, seat: Int, out: Values) -> float:
-    """Return the share of `seat` in a play that is over; all shares are written into `out`."""
+    """Return the share of `seat` in a finished game; write all shares into `out`."""
     op.returns(st, out)
     return float(out[seat])
 
 
 @kernel
 def two_player_value(st: Record, ws: Record, seat: Int, ply: Int) -> Any:
-    """Return what a play of two that is over `ply` plies from the root is worth to `seat`."""
+    """Return the value for `seat` of a two-seat game that ended `ply` plies after the root."""
     share = final_share(st, seat, ws.values[0])
     if share > 0.5:
         return WIN_SCORE - ply
@@ -49,10 +50,10 @@ def two_player_value(st: Record, ws: Record, seat: Int, ply: Int) -> Any:
 
 @kernel
 def _discounted(share: float, seats: Int, last: Int, ply: Int) -> float:
-    """Return a final share, less what it loses by coming late.
+    """Return a final share with the discount for its ply.
 
-    With two seats a loss of one is a gain of the other. With more, every seat but the last gains by
-    finishing early, even in the middle; the last one gains by delay.
+    With two seats, the discount of one is a gain for the other. With more, every seat except the
+    last gains from finishing early, even in the middle; the last one gains from delay.
     """
     if seats > 2 and share > 0.0:
         return float(share - 0.5 * PLY_DISCOUNT * last)
@@ -61,7 +62,7 @@ def _discounted(share: float, seats: Int, last: Int, ply: Int) -> float:
 
 @kernel
 def final_shares(st: Record, last: Any, ply: Int, out: Values) -> None:
-    """Write the share of each seat into `out`, `ply` plies after the root, the sooner the better.
+    """Write the discounted share of each seat into `out`, `ply` plies after the root.
 
     Seats that share a rank are not discounted.
     """
@@ -79,24 +80,24 @@ def final_shares(st: Record, last: Any, ply: Int, out: Values) -> None:
 
 @dataclass(frozen=True)
 class Standing:
-    """The reference for results in searches that judge one seat alone."""
+    """The reference for results in searches that evaluate one seat only."""
 
     level: float
-    """The mean value of the other active seats to themselves."""
+    """The mean evaluation of the other active seats, each for itself."""
     par: float
-    """The lead of each active seat if all of them drew."""
+    """The lead of each active seat if all of them draw."""
 
     def score(self, share: float) -> float:
-        """Return the worth of a result: `WIN_SCORE` for a win, 0 for a draw."""
+        """Return the value of a result: `WIN_SCORE` for a win, 0 for a draw."""
         return WIN_SCORE * (2.0 * share - 1.0 - self.par)
 
     def worth(self, share: float) -> float:
-        """Return the worth of a result in the units in which the evaluation judges the seat."""
+        """Return the value of a result on the scale of the seat's evaluation."""
         return self.level + self.score(share)
 
 
 def standing(state: np.record, ev: np.record, seat: int) -> Standing:
-    """Return how the seats other than `seat` stand in a play that goes on."""
+    """Return the standing of the seats other than `seat` in an unfinished game."""
     level, rivals, decided = 0.0, 0, 0
     others = [other for other in range(int(state["seats"])) if other != seat]
     for other in others:

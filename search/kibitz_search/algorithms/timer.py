@@ -1,7 +1,7 @@
-"""Ending a search in time: a thread that writes the workspace's stop word, and a count of nodes.
+"""Stopping searches in time: a thread that sets ``ws.stop``, and a node counter.
 
-Kernels release the interpreter's lock while they run, so the thread wakes up beside them; they
-look at the word at every node, which ends them within a fraction of a millisecond.
+Kernels release the interpreter's lock, so the thread can run while they do. They check ``ws.stop``
+at every node and return within a fraction of a millisecond.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from kibitz_search.cancellation import CancelToken
 
 
 class ThinkingTime:
-    """The time of one search, which begins now and is used up by the thread that made this.
+    """The time of one search, which starts now and is measured for the current thread.
 
-    Compiling and loading machine code does not count. The first search of a process may have to do
-    so, for many seconds, and would else answer after its first look.
+    Compiling and loading machine code does not count. The first search of a process may need many
+    seconds for this, and would otherwise return after its first depth.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -30,18 +30,18 @@ class ThinkingTime:
 
     @property
     def deadline(self) -> float:
-        """The reading of `time.monotonic` when the time is up, as far as is known by now."""
+        """The value of `time.monotonic` at which time is up, given the compile time so far."""
         return self._end + kernels.compile_seconds() - self._compiled
 
     @property
     def left(self) -> float:
-        """Seconds until the deadline; never below 0."""
+        """The seconds until the deadline, at least 0."""
         return max(0.0, self.deadline - time.monotonic())
 
 
 @kernel
 def count_nodes(ws: Record, count: Int) -> None:
-    """Count positions that were looked at, and stop the search at its limit of them."""
+    """Count positions, and stop the search when it reaches its limit."""
     ws.nodes += count
     if 0 < ws.most <= ws.nodes:
         ws.stop = 1
@@ -51,15 +51,15 @@ def count_nodes(ws: Record, count: Int) -> None:
 def stop_timer(ws: Record, deadline: float, cancelled: CancelToken) -> Iterator[None]:
     """Set ``ws.stop`` when `time.monotonic` reaches `deadline` or `cancelled` is set.
 
-    `deadline` is in seconds and may be infinite. ``ws.stop`` is 0 at the beginning; when the block
-    is left nothing sets it any more.
+    `deadline` is in seconds and may be infinite. ``ws.stop`` is cleared at the start of the block,
+    and is not set by this timer after the block.
     """
     ws.stop = 0
     wake = threading.Event()
 
     def watch() -> None:
         left = max(0.0, deadline - time.monotonic())
-        wake.wait(min(left, threading.TIMEOUT_MAX))  # a deadline may be infinite
+        wake.wait(min(left, threading.TIMEOUT_MAX))  # the deadline may be infinite
         ws.stop = 1
 
     thread = threading.Thread(target=watch, name="stop timer", daemon=True)
@@ -69,4 +69,4 @@ def stop_timer(ws: Record, deadline: float, cancelled: CancelToken) -> Iterator[
             yield
         finally:
             wake.set()
-            thread.join()  # or it might stop the next search on this workspace
+            thread.join()  # otherwise it could stop the next search in this workspace

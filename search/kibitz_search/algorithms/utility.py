@@ -1,26 +1,26 @@
-"""Utilities of multi-player positions: relative and expected scores of every seat.
+"""Utilities of multiplayer positions: relative and expected scores of each seat.
 
-An evaluation judges each seat for itself (`operations.evaluate`). Searches for many seats need
-relative values: a gain of one seat must be a loss to others, or no seat would ever block another.
+`operations.evaluate` rates each seat by itself. Multiplayer searches need relative values: a gain
+for one seat must be a loss for others, otherwise no seat would ever block another.
 
-**Leads** (`relative_scores`) are for searches that compare. The lead of a seat is its own worth
-less the mean worth of the others who still play, so the leads of all seats add up to zero, and with
-two seats each is the difference that minimax takes. Seats that have finished or dropped out are
-certainly ahead of or behind every other seat. In a finished play the leads follow from the scores
-alone. A seat ahead of all others has `WIN_SCORE`, the last seat ``-WIN_SCORE``, and a seat in the
-middle, or in a draw of all, 0 (`terminal`). With more than two seats these leads add up to a little
-less than zero, because each seat that is not last is rewarded for finishing soon.
+**Leads** (`relative_scores`) are for searches that compare values. The lead of a seat is its own
+evaluation minus the mean evaluation of the other active seats. All leads add up to zero, and with
+two seats they are the differences used by minimax. Seats that have finished or dropped out are
+certainly ahead of or behind all other seats. In a finished game, leads depend only on the scores:
+`WIN_SCORE` for a seat ahead of all others, ``-WIN_SCORE`` for the last seat, and 0 for a seat in
+the middle or in a draw of all (`terminal`). With more than two seats, these leads add up to
+slightly less than zero, because each seat except the last loses some value by finishing late.
 
-**Shares** (`expected_scores`) are for searches that average. The share of a seat is the part of the
-others that it should leave behind, the mean over them of ``1 / (1 + exp(-difference / scale))``.
-When the play is over it is `operations.returns`. The shares of all seats always add up to half
-their number. `scale` is in the evaluation's units: the difference at which the better one wins
-about 3 of 4 times.
+**Shares** (`expected_scores`) are for searches that average values. The share of a seat is the
+expected fraction of opponents that it beats: the mean over these of ``1 / (1 + exp(-difference /
+scale))``. In a finished game, shares are those of `operations.returns`. The shares of all seats add
+up to half the number of seats. `scale`, in the evaluation's units, is the difference with which a
+seat is ahead about 3 out of 4 times.
 
-An evaluation of at least `WIN_SCORE` marks a seat that has reached its aim in a play that goes on.
-Each ply takes `PLY_DISCOUNT` off a decided value, so an early win is worth more than a late one,
-and a late loss is less bad than an early one. ``last``, the ply of a seat's last action, which
-these searches record, tells when such a seat finished.
+An evaluation of at least `WIN_SCORE` marks a seat that has reached its goal in an unfinished game.
+Decided values are discounted by `PLY_DISCOUNT` per ply, so earlier wins and later losses are
+better. ``last``, the ply of each seat's last action, which these searches record, gives the time at
+which such a seat finished.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.algorithms.terminal import PLY_DISCOUNT, final_shares
 
 LOGISTIC_CLIP = 40.0
-"""The difference, in scales, from which a comparison counts as decided."""
+"""The maximum difference, in units of `scale`, that is passed to the logistic function."""
 
 
 @kernel
 def raw_scores(st: Record, ev: Record, last: Any, out: Values) -> None:
-    """Write each seat's own worth into `out`; the play goes on."""
+    """Write each seat's own evaluation into `out`; the game must not be over."""
     for seat in range(np.int64(st.seats)):
         own = op.evaluate(ev, st, np.int64(seat))
         if own >= WIN_SCORE:
@@ -53,7 +53,7 @@ def raw_scores(st: Record, ev: Record, last: Any, out: Values) -> None:
 
 @kernel
 def _certain_lead(a: float, b: float) -> float:
-    """Return the lead of a seat worth `a` over one worth `b`, if either finished or dropped out."""
+    """Return the lead of evaluation `a` over `b` if either seat has finished or dropped out."""
     if max(a, b) > WIN_SCORE / 2:
         return float((a if a > WIN_SCORE / 2 else 0.0) - (b if b > WIN_SCORE / 2 else 0.0))
     lead = 0.0
@@ -66,10 +66,10 @@ def _certain_lead(a: float, b: float) -> float:
 
 @kernel
 def _lead(own: Values, seats: Int, seat: Int) -> float:
-    """Return the lead of a seat in a play that goes on.
+    """Return the lead of a seat in an unfinished game.
 
-    Against those who have finished or dropped out the lead is certain; the others are compared with
-    each other only.
+    The lead over seats that have finished or dropped out is certain; only active seats are compared
+    by their evaluations.
     """
     certain, worths, rivals = 0.0, 0.0, 0
     for other in range(seats):
@@ -87,7 +87,7 @@ def _lead(own: Values, seats: Int, seat: Int) -> float:
 
 @kernel
 def relative_scores(st: Record, ev: Record, last: Any, ply: Int, out: Values) -> None:
-    """Write the lead of each seat into `out`, which is `ply` plies after the root."""
+    """Write the lead of each seat into `out`, for a state `ply` plies after the root."""
     seats = np.int64(st.seats)
     if op.terminal(st):
         final_shares(st, last, ply, out)
@@ -102,7 +102,7 @@ def relative_scores(st: Record, ev: Record, last: Any, ply: Int, out: Values) ->
 
 @kernel
 def expected_score(a: float, b: float, scale: float) -> float:
-    """Return the chance, 0 to 1, that the seat worth `a` leaves the one worth `b` behind."""
+    """Return the probability that a seat with evaluation `a` beats one with `b`."""
     far = min(max((a - b) / scale, -LOGISTIC_CLIP), LOGISTIC_CLIP)
     chance = 1.0 / (1.0 + np.exp(-far))
     most = max(a, b)
@@ -113,7 +113,7 @@ def expected_score(a: float, b: float, scale: float) -> float:
 
 @kernel
 def expected_scores(st: Record, ev: Record, last: Any, ply: Int, scale: float, out: Values) -> None:
-    """Write the share of each seat into `out`, which is `ply` plies after the root."""
+    """Write the share of each seat into `out`, for a state `ply` plies after the root."""
     seats = np.int64(st.seats)
     if op.terminal(st):
         final_shares(st, last, ply, out)
@@ -129,9 +129,9 @@ def expected_scores(st: Record, ev: Record, last: Any, ply: Int, scale: float, o
 
 
 def active_seats(state: np.record) -> list[int]:
-    """Return the seats that still act, the one to act first.
+    """Return the active seats, starting with the seat to act.
 
-    They are found by letting each take its turn once, whatever it does.
+    It plays arbitrary actions on a copy until all seats have acted once.
     """
     st, moves = state.copy(), np.zeros(op.max_actions(state.dtype), np.int32)
     seats: list[int] = []
