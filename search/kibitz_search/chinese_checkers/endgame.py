@@ -1,10 +1,10 @@
-"""The last stage: the race, once foreign pegs no longer matter.
+"""The last phase: the race, once opponents' pegs no longer matter.
 
-When all own pegs are in the triangle and no foreign peg can enter it, moves come from the race
-database: each leads to a position that is one move nearer. From further away, once the seat
-`is_separated`, the beam search looks for the shortest race, in ever wider beams until the time or
-the nodes run out. The rest of the last turn's race is played on unless a shorter one is found, so a
-race never gets longer from turn to turn.
+If all own pegs are in the triangle and no other peg can enter it, moves come from the race
+database: each brings the pegs one move closer to the goal. From further away, once the seat
+`is_separated`, a beam search looks for the shortest race, with increasing beam widths until time or
+nodes run out. The rest of the previous turn's race is continued unless a shorter one is found, so
+races never become longer between turns.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from kibitz_search.chinese_checkers.race_beam import MAX_WIDTH, RaceBeam, RaceLi
 from kibitz_search.chinese_checkers.separation import is_separated, own_pegs, undisturbed
 
 MIN_BEAM = 16
-"""The first beam, which runs to its end however little time there is."""
+"""The width of the first beam, which is always completed."""
 
 
 class RaceEndgame:
-    """The race of one match."""
+    """The race oracle for one match."""
 
     def __init__(self, state: np.record) -> None:
         self._solo = RaceBeam(race_db.for_board(state))
         self._plan: tuple[int, ...] = ()
         self._expected: list[int] = []
-        """The holes of the own pegs after the first move of the plan, ascending."""
+        """The holes of the seat's pegs after the first move of the plan, in ascending order."""
         self._solo.warm_up(state, int(op.to_act(state)))
 
     @staticmethod
@@ -47,7 +47,7 @@ class RaceEndgame:
         return None
 
     def probe(self, state: np.record, limits: SearchLimits) -> SearchResult | None:
-        """Return the next move of the race, None while foreign pegs matter."""
+        """Return the next move of the race, or None while opponents' pegs matter."""
         thinking, seat = ThinkingTime(limits.seconds), int(op.to_act(state))
         race = self._solo.race
         mask = int(race_db.mask_of(race, state, np.int64(seat)))
@@ -62,7 +62,7 @@ class RaceEndgame:
     def _best_line(
         self, state: np.record, seat: int, thinking: ThinkingTime, limits: SearchLimits
     ) -> RaceLine | None:
-        """Return the best race that the limits allow to find, or the rest of the last turn's."""
+        """Return the best race found within the limits, or the rest of the previous turn's."""
         solo = self._solo
         solo.ws.stop = solo.ws.most = 0
         best = _shorter(self._rest(state, seat), solo.find(state, seat, MIN_BEAM))
@@ -77,25 +77,25 @@ class RaceEndgame:
         return None if best is None else replace(best, nodes=nodes)
 
     def _keep(self, state: np.record, seat: int, best: RaceLine | None) -> None:
-        """Remember a race, to be played on in the next turn."""
+        """Store a race to continue on the next turn."""
         self._plan = best.actions if best is not None else ()
         if self._plan:
             origin, target = divmod(self._plan[0], int(state["holes"]))
             self._expected = sorted({*own_pegs(state, seat)} - {origin} | {target})
 
     def _rest(self, state: np.record, seat: int) -> RaceLine | None:
-        """Return the race of the last turn without its first move, if that is what was played."""
+        """Return the rest of the previous turn's race if its first move was played."""
         played = len(self._plan) > 1 and sorted(own_pegs(state, seat)) == self._expected
         return RaceLine(self._plan[1:], 0) if played else None
 
 
 def _below(nodes: int, most: int) -> bool:
-    """Return whether more nodes are allowed; 0 is no limit."""
+    """Return whether the limit allows more nodes; 0 means no limit."""
     return most == 0 or nodes < most
 
 
 def _shorter(a: RaceLine | None, b: RaceLine | None) -> RaceLine | None:
-    """Return the shorter race, the first of equals."""
+    """Return the shorter race, or `a` if both are equal."""
     if a is None or b is None:
         return a or b
     return b if len(b.actions) < len(a.actions) else a

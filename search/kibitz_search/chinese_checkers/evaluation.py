@@ -1,12 +1,12 @@
-"""Evaluations of Chinese Checkers: weights of holes, ways to empty holes, hops, and the race.
+"""Evaluations for Chinese Checkers: hole weights, distances to empty holes, hops, and the race.
 
-Most are one weight for every hole, summed over the own pegs. The weights are data:
-``ev.weights[corner, hole]`` is what a peg in `hole` is worth to a player whose goal is `corner`;
-change them, and the compiled searches use the new ones at once. They are whole multiples of
-`RESOLUTION`, so that equal sums are equal whatever the order of the pegs: the searches prefer the
-sooner of equal outcomes, and a rounding error would decide otherwise.
+Most are a sum over the player's pegs of one weight per hole. The weights are data:
+``ev.weights[corner, hole]`` is the value of a peg in `hole` for the player whose goal is `corner`.
+Compiled searches use modified weights immediately. Weights are multiples of `RESOLUTION`, so that
+sums do not depend on the order of the pegs: rounding errors would break ties between equal
+outcomes, of which searches must prefer the earliest.
 
-A player who has finished is worth `WIN_SCORE`, whichever foreign pegs are in the goal.
+The value for a player who has finished is `WIN_SCORE`, even with other players' pegs in the goal.
 """
 
 from __future__ import annotations
@@ -30,36 +30,36 @@ from kibitz_search.chinese_checkers import race_db
 from kibitz_search.chinese_checkers.hole_arrays import GOAL, KIND, Array, turned_holes
 
 RESOLUTION = 1 / 1024
-"""The unit of all weights: sums of so few of them are exact."""
+"""The unit of all weights, which makes their sums exact."""
 LANE = 0.5
-"""The hand-tuned penalty per hole's width away from the center lane."""
+"""The hand-tuned penalty per unit of distance from the center lane."""
 LEFT_BEHIND = 4.0
-"""The hand-tuned penalty for each peg in the three deepest holes of the own home."""
+"""The hand-tuned penalty for each peg in the three deepest holes of its home."""
 POWER = 1.5
-"""The exponent of a peg's distance, which makes the peg furthest behind count most."""
+"""The exponent of a peg's distance, which gives the rearmost pegs the greatest influence."""
 HOP = 1 / 8
-"""The value of a forward jump chain, per step that it gains."""
+"""The value of each step gained by a forward jump chain."""
 
 EVOLVED = {2: "evolved-2", 3: "evolved-3"}
-"""The evolved weights that come with the package, by the number of seats."""
+"""The evolved weights in the package, by number of seats."""
 
 WEIGHTS = kernels.record_type(
     "hole_weights",
     [
         ("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1)),
-        ("leave", np.float32, (geo.CORNERS, geo.MAX_HOLES + 1)),  # what a move from a hole promises
-        ("enter", np.float32, (geo.CORNERS, geo.MAX_HOLES + 1)),  # and one to it
+        ("leave", np.float32, (geo.CORNERS, geo.MAX_HOLES + 1)),  # the prior of a move from a hole
+        ("enter", np.float32, (geo.CORNERS, geo.MAX_HOLES + 1)),  # the prior of a move to a hole
     ],
     source=__file__,
 )
 
 Weight = Callable[[geo.Geometry, int, int], float]
-"""The value of a peg in a hole to the player with this goal: ``weight(shape, goal, hole)``."""
+"""The value of a peg in a hole for the player with this goal: ``weight(shape, goal, hole)``."""
 
 
 @kernel
 def _evaluate(ev: operations.Record, st: operations.Record, seat: int) -> Any:
-    """Return the sum of the weights of the pegs of `seat`."""
+    """Return the sum of the weights of the holes with pegs of `seat`."""
     if 0 < st.rank[seat] <= st.placed:
         return WIN_SCORE
     goal = np.int64(st.goal[seat])
@@ -71,7 +71,7 @@ def _evaluate(ev: operations.Record, st: operations.Record, seat: int) -> Any:
 
 @kernel
 def _eval_delta(ev: operations.Record, st: operations.Record, m: int) -> Any:
-    """Return what the peg gains, unless the move may end the play."""
+    """Return the peg's gain in weight, or nan if the move may end the match."""
     if rules.may_end(st, m):
         return np.nan
     goal = np.int64(st.goal[st.turn])
@@ -82,7 +82,7 @@ def _eval_delta(ev: operations.Record, st: operations.Record, m: int) -> Any:
 
 @kernel
 def _move_prior(ev: operations.Record, st: operations.Record, m: int) -> Any:
-    """Return what the hole that the peg leaves and the one that it enters promise together."""
+    """Return the sum of the priors of the origin and the target."""
     holes = np.int64(st.holes)
     if m >= holes * holes:
         return 0.0
@@ -95,7 +95,7 @@ operations.implement(WEIGHTS, evaluate=_evaluate, eval_delta=_eval_delta, move_p
 
 
 def _usual(state: Any) -> Any:
-    """Return a record without weights, whose `move_prior` is the `move_score` of the game."""
+    """Return a record without weights, with the game's `move_score` as `move_prior`."""
     ev: Any = kernels.new(WEIGHTS)
     steps = np.asarray(rules.STEPS)[int(state.geometry)].astype(np.float32)
     ev.leave[:, : steps.shape[1]] = (rules.BY_STEP + 1) * steps
@@ -104,7 +104,7 @@ def _usual(state: Any) -> Any:
 
 
 def weighted(state: Any, weight: Weight) -> np.record:
-    """Return the evaluation record of a weight function for the board of `state`."""
+    """Return the evaluation record for a weight function on the board of `state`."""
     shape = geo.geometry(*geo.ALL[int(state.geometry)])
     ev: Any = _usual(state)
     for goal in geo.corners_of(shape.board):
@@ -115,19 +115,19 @@ def weighted(state: Any, weight: Weight) -> np.record:
 
 
 def euclid(state: np.record) -> np.record:
-    """Return weights by the straight distance to the tip of the goal, neighbors being 1 apart.
+    """Return weights by the Euclidean distance to the tip of the goal; neighbors are 1 apart.
 
-    Source: the first heuristic of "Fun With Chinese Checkers", the sum of Euclidean distances.
+    Source: the first heuristic in "Fun With Chinese Checkers", the sum of Euclidean distances.
     """
     return weighted(state, lambda shape, goal, hole: -shape.euclid(hole, shape.tips[goal]))
 
 
 def hand(state: np.record) -> np.record:
-    """Return the hand-tuned weights: steps to the tip of the goal, the center lane, the rear.
+    """Return the hand-tuned weights: steps to the tip of the goal, center lane, pegs left behind.
 
-    Source: the second heuristic of "Fun With Chinese Checkers". A peg loses value with each step
-    that it still has to go, and a little with its distance from the lane between home and goal. It
-    loses much in the three deepest holes of the home, where it could get locked in.
+    Source: the second heuristic of "Fun With Chinese Checkers". A peg's value decreases with each
+    step to the goal, and slightly with its distance from the lane between home and goal. It
+    decreases strongly in the three deepest holes of the home, where the peg could be locked in.
     """
     return weighted(state, _hand)
 
@@ -139,18 +139,18 @@ def _hand(shape: geo.Geometry, goal: int, hole: int) -> float:
 
 
 def aside(shape: geo.Geometry, rear: int, tip: int, hole: int) -> float:
-    """Return how far a hole is from the line between two tips; neighbors are 1 apart."""
+    """Return the distance of a hole from the line between two tips; neighbors are 1 apart."""
     (ax, ay), (bx, by), (x, y) = shape.points[rear], shape.points[tip], shape.points[hole]
     across = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
-    # The doubled coordinates are half a hole wide and half the root of 3 high.
+    # A unit of the doubled coordinates is 1/2 wide and sqrt(3)/2 high.
     return abs(across) * 3**0.5 / 4 / shape.euclid(rear, tip)
 
 
 def stragglers(state: np.record) -> np.record:
-    """Return weights by the steps to the tip of the goal to the power of 1.5.
+    """Return weights by the number of steps to the tip of the goal, raised to the power of 1.5.
 
     Source: known from other programs. Two pegs half-way are better than one at the goal and one at
-    home, so nobody is left behind.
+    home, so no peg is left behind.
     """
     return weighted(
         state, lambda shape, goal, hole: -(shape.steps(hole, shape.tips[goal]) ** POWER)
@@ -162,8 +162,8 @@ def of_distances(
 ) -> np.record:
     """Return the evaluation record of an array of distances (`hole_arrays`) for the usual star.
 
-    `priors` are what leaving and what entering each hole promises, [2, holes]; without them it is
-    what the game's `move_score` says.
+    `priors` are the priors for leaving and entering each hole, [2, holes]; the default is the
+    game's `move_score`.
     """
     shape, numbers = geo.geometry(*geo.ALL[int(state.geometry)]), np.array(distances)
     ev: Any = _usual(state)
@@ -179,12 +179,12 @@ def of_distances(
 
 
 def evolved(state: np.record) -> np.record:
-    """Return weights that were evolved by the genetic algorithm of the report.
+    """Return the weights evolved with the genetic algorithm of the report.
 
     Source: "Fun With Chinese Checkers"; `kibitz train chinese-checkers/genetic` evolves them again.
-    `EVOLVED` says for how many seats there are such weights. With others, and on other boards than
-    the usual star, it is the hand-tuned weights: an array that has met pegs from the front only
-    plays worse than those against pegs from the sides.
+    Falls back to the hand-tuned weights for boards other than the usual star and for numbers of
+    seats that are not in `EVOLVED`: weights that were evolved against one opposite player perform
+    worse than these against players on the sides.
     """
     there: Any = state
     name = EVOLVED.get(int(there.seats))
@@ -195,19 +195,19 @@ def evolved(state: np.record) -> np.record:
 
 @cache
 def _shipped(name: str) -> tuple[float, ...]:
-    """Return the distances of a file that the package has."""
+    """Return the distances from a file in the package."""
     path = Path(__file__).with_name("weights") / f"{name}.json"
     return tuple(weights.load(path, game="chinese-checkers", kind=KIND).weights)
 
 
-# --------------------------------------------------------------------- ways to empty goal holes
+# ---------------------------------------------------------------- distances to empty goal holes
 
 VACANT = kernels.record_type(
     "vacant",
     [
         ("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1)),
-        ("pull", np.float64),  # taken off for each step to the nearest empty hole of the goal
-        ("goals", np.uint8, (geo.CORNERS, geo.MAX_PEGS)),  # the holes of every goal
+        ("pull", np.float64),  # penalty for each step to the nearest empty hole of the goal
+        ("goals", np.uint8, (geo.CORNERS, geo.MAX_PEGS)),  # the holes of each goal
         ("far", np.uint8, (geo.MAX_HOLES + 1, geo.MAX_HOLES + 1)),  # steps between two holes
     ],
     source=__file__,
@@ -216,7 +216,7 @@ VACANT = kernels.record_type(
 
 @kernel
 def _to_vacant(ev: operations.Record, st: operations.Record, seat: Int, hole: Int) -> Int:
-    """Return the steps from a hole to the nearest empty one of the goal, 0 if there is none."""
+    """Return the number of steps from a hole to the nearest empty goal hole, or 0."""
     goal, least = np.int64(st.goal[seat]), np.int64(255)
     for i in range(st.each):
         target = ev.goals[goal, i]
@@ -227,7 +227,7 @@ def _to_vacant(ev: operations.Record, st: operations.Record, seat: Int, hole: In
 
 @kernel
 def _vacant(ev: operations.Record, st: operations.Record, seat: int) -> Any:
-    """Return the weights of the pegs of `seat`, less their ways to the nearest empty goal holes."""
+    """Return the weights for `seat` minus penalties for steps to the nearest empty goal holes."""
     if 0 < st.rank[seat] <= st.placed:
         return WIN_SCORE
     goal = np.int64(st.goal[seat])
@@ -244,11 +244,12 @@ operations.implement(VACANT, evaluate=_vacant)
 
 
 def vacant(state: np.record) -> np.record:
-    """Return half the hand-tuned weights, and each peg's way to the nearest empty goal hole.
+    """Return half the hand-tuned weights, and each peg's distance to the nearest empty goal hole.
 
-    Source: known from other programs. With distances to the goal's tip alone the last pegs stall in
-    front of a goal whose inner holes are taken, and the sum of rows never fills the corners. Here a
-    peg in the goal has arrived; one outside is as far as its nearest empty hole.
+    Source: known from other programs. With distances to the tip alone, the last pegs stall in front
+    of a goal whose inner holes are occupied, and with sums of rows, the corners are never filled.
+    Here, pegs in the goal have arrived, and the distance of the others is that to the nearest empty
+    goal hole.
     """
     there: Any = state
     shape, pegs_each = geo.geometry(*geo.ALL[int(there.geometry)]), int(there.each)
@@ -268,7 +269,7 @@ MOBILITY = kernels.record_type(
     "mobility",
     [
         ("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1)),
-        ("hop", np.float64),  # for each step that the best chain of jumps of a peg gains
+        ("hop", np.float64),  # value of each step gained by the best jump chain of a peg
     ],
     source=__file__,
 )
@@ -276,7 +277,7 @@ MOBILITY = kernels.record_type(
 
 @kernel
 def _gains(st: operations.Record, seat: Int) -> Int:
-    """Return the steps toward the goal that the best move of every peg gains, summed."""
+    """Return the sum over the pegs of the steps gained by each peg's best move."""
     moves = np.empty(rules.CELLS + 6, np.int32)
     allowed = rules.allowed_zones(st, seat)
     goal, holes = np.int64(st.goal[seat]), np.int64(st.holes)
@@ -295,7 +296,7 @@ def _gains(st: operations.Record, seat: Int) -> Int:
 
 @kernel
 def _mobility(ev: operations.Record, st: operations.Record, seat: int) -> Any:
-    """Return the weights of the pegs of `seat`, and what their best moves gain."""
+    """Return the weights for `seat` plus the value of the steps that its pegs' best moves gain."""
     if 0 < st.rank[seat] <= st.placed:
         return WIN_SCORE
     goal = np.int64(st.goal[seat])
@@ -309,10 +310,10 @@ operations.implement(MOBILITY, evaluate=_mobility)
 
 
 def mobility(state: np.record) -> np.record:
-    """Return the hand-tuned weights and hop mobility: the ways forward that pegs have next.
+    """Return the hand-tuned weights with hop mobility: the progress that each peg could make next.
 
     Source: known from other programs; "Fun With Chinese Checkers" on clusters of pegs, which allow
-    jumps. Each peg adds a little for every step that its best move would gain.
+    jumps. Each peg adds a small value for each step that its best move would gain.
     """
     ev: Any = kernels.new(MOBILITY)
     ev.weights[:] = hand(state)["weights"]
@@ -325,12 +326,12 @@ def mobility(state: np.record) -> np.record:
 
 
 def race(state: np.record) -> np.record:
-    """Return the race database as an evaluation everywhere: about how many moves are left alone.
+    """Return the race database as an evaluation: the estimated number of moves without opponents.
 
-    Source: N. R. Sturtevant's distance databases, used as the evaluation everywhere. It is exact
-    once all pegs are in the triangle at the goal. Before that, pegs outside are placed in its
-    nearest empty holes at a cost. Falls back to the hand-tuned weights if there is no database for
-    the board and the rules.
+    Source: N. R. Sturtevant's distance databases, used here as an evaluation for all positions. It
+    is exact once all pegs are in the triangle at the goal. Before that, pegs outside are moved to
+    its nearest empty holes at a cost. Falls back to the hand-tuned weights if there is no database
+    for the board and the rules.
     """
     try:
         record: np.record = race_db.for_board(state)
@@ -352,7 +353,7 @@ EVALUATIONS: dict[str, Evaluation] = {
 
 
 def distances(name: str) -> Array:
-    """Return the weights of the holes of an evaluation as an array for `GOAL`."""
+    """Return the hole weights of an evaluation as an array of distances for `GOAL`."""
     game = registry.get("chinese-checkers")
     record: Any = EVALUATIONS[name](game.start(game.Options(), 2, {}))
     holes = geo.geometry("star", geo.COMMON["star"]).holes

@@ -1,7 +1,7 @@
-"""Arrays of one number a hole: written for one goal, and turned for the others.
+"""Arrays of one number per hole, stored for one goal and rotated for the others.
 
-A number is a *distance*, less being better to the player whose goal is the corner `GOAL`; the star
-is turned for everybody else, so that one array plays from every corner.
+Each number is a *distance*: lower is better for the player whose goal is the corner `GOAL`. The
+star is rotated for other players, so that one array serves all corners.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from kibitz_games.chinese_checkers import geometry as geo
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 KIND = "hole-distances"
-"""The `kind` of a file with such an array."""
+"""The `kind` of files with such an array."""
 GOAL = 3
-"""Arrays are written for the player whose goal is this corner; others see the star turned."""
+"""The goal of the player for whom arrays are stored; the star is rotated for others."""
 
 
 def turned_holes(shape: geo.Geometry, goal: int) -> list[int]:
-    """Return where a player with another goal finds the number of each hole."""
+    """Return the index in the array of each hole, for a player with another goal."""
     return _turns(shape, (GOAL - goal) % geo.CORNERS)
 
 
 def _turns(shape: geo.Geometry, sixths: int) -> list[int]:
-    """Return the hole that each hole becomes when the star is turned clockwise."""
+    """Return the hole to which each hole moves when the star is rotated clockwise."""
     last = shape.points[-1][1]
     found = []
     for x, y in shape.points:
-        # Cube coordinates around the center: a sixth of a turn permutes and negates them.
+        # In cube coordinates around the center, a sixth of a turn permutes and negates.
         row = y - last / 2
         q, r = (x - row) / 2, row
         s = -q - r

@@ -1,16 +1,17 @@
-"""The learned evaluation: distances of holes that were fitted on games, for two players and four.
+"""The learned evaluation: hole distances fitted on games, for two and four players.
 
-The arrays lie in ``weights/learned-2.json`` and ``learned-4.json``, each with the command that made
-it (`kibitz_training`); that command used another implementation of CMA-ES then, which draws other
-numbers from a seed. They use the record type and the machine code of the other weights.
+The arrays are in ``weights/learned-2.json`` and ``learned-4.json``, each with the command that
+created it (`kibitz_training`). At that time, the command used another implementation of CMA-ES,
+which draws different numbers from a seed. The arrays use the record type and the machine code of
+the other weights.
 
-An array ships only if it beat ``stragglers`` in games of
-`kibitz_training.chinese_checkers.plan_games`, on openings that it was not trained on: its seats had
-to be ahead in more than half of the games, beyond the 95% interval. With two seats they were ahead
-in 619 of 1,000, with four (two against two) in 119 of 200. With six (three against three) the array
-of 24 generations was ahead in only 99 of 200, so it does not ship.
+An array is only included if it beat ``stragglers`` in games of
+`kibitz_training.chinese_checkers.plan_games`, on openings that were not used in training: its seats
+had to be ahead in more than half of the games, with 95% confidence. With two seats, they were ahead
+in 619 of 1,000 games, with four (two against two) in 119 of 200. With six (three against three),
+the array of 24 generations was ahead in only 99 of 200, so it is not included.
 
-The priors lie in ``weights/guided-2.json`` and ``guided-6.json``.
+The priors are in ``weights/guided-2.json`` and ``guided-6.json``.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ from kibitz_search.chinese_checkers.evaluation import distances, stragglers
 from kibitz_search.weights import WeightsFile
 
 SEATS = (2, 4)
-"""The numbers of seats with an array of their own."""
+"""The numbers of seats with a learned array."""
 GUIDED = (2, 6)
-"""The numbers of seats with priors of moves; a file of them repeats the array, so it is whole."""
+"""The numbers of seats with learned move priors; these files also contain the array."""
 
 
 def learned(state: np.record) -> np.record:
     """Return the learned weights for the number of seats.
 
-    With other numbers, and on another board than the usual star, they are those of `stragglers`,
-    from which they were learned.
+    For other numbers of seats, and on boards other than the usual star, these are the weights of
+    `stragglers`, from which training started.
     """
     seats = int(state["seats"])
     shipped = _is_usual(state) and seats in SEATS
@@ -44,9 +45,9 @@ def learned(state: np.record) -> np.record:
 
 
 def guided(state: np.record) -> np.record:
-    """Return the learned weights with learned priors of moves, which guide Monte Carlo searches.
+    """Return the learned weights with learned move priors, which guide Monte Carlo searches.
 
-    Without priors for the number of seats, and on another board, it is `learned`.
+    Without priors for the number of seats, and on other boards, falls back to `learned`.
     """
     seats = int(state["seats"])
     shipped = _is_usual(state) and seats in GUIDED
@@ -58,7 +59,7 @@ def _is_usual(state: np.record) -> bool:
 
 
 def distances_for(seats: int) -> tuple[float, ...]:
-    """Return the array of a number of seats: the learned one, or that of `stragglers`."""
+    """Return the array for a number of seats: the learned one, or that of `stragglers`."""
     if seats in SEATS:
         return tuple(_file(f"learned-{seats}").weights)
     return tuple(distances("stragglers").tolist())
@@ -70,6 +71,6 @@ def _evaluation(name: str) -> Evaluation:
 
 
 def _file(name: str) -> WeightsFile:
-    """Return a file that the package has."""
+    """Return a weights file of the package."""
     with as_file(files(__package__) / "weights" / f"{name}.json") as path:
         return weights_file.read(path)

@@ -1,13 +1,14 @@
-"""The first moves, from a book: beginnings of the shortest ways across that were found.
+"""An opening book: the first moves of the shortest crossings that were found.
 
-Until the players meet, their moves have nothing to do with each other, so an opening can be
-searched out in advance, alone on the board ("Fun With Chinese Checkers", opening book). The book,
-``openings.json``, has lines for the common star as seen by the player at the top; everybody else
-turns the board. It is played as long as the own pegs stand as a line says and no foreign peg is
-nearer than `MIN_FOREIGN_STEPS` to one of them. With four players or more it is closed.
+Until the players meet, their moves are independent, so openings can be searched in advance without
+opponents ("Fun With Chinese Checkers", opening book). The book, ``openings.json``, contains lines
+for the common star from the view of the player at the top; for the others, the board is rotated. A
+line is played while the player's pegs match it and no opponent's peg is closer than
+`MIN_FOREIGN_STEPS`. With four or more players, the book is not used, because pegs are closer than
+that from the start.
 
-The book is written by ``python -m kibitz_search.chinese_checkers.opening``, which says in
-it how it was called.
+``python -m kibitz_search.chinese_checkers.opening`` writes the book, including its own command
+line.
 """
 
 from __future__ import annotations
@@ -34,16 +35,16 @@ from kibitz_search.chinese_checkers.race_beam import RaceBeam
 from kibitz_search.chinese_checkers.separation import board_of, nearest_foreign, own_pegs
 
 MIN_FOREIGN_STEPS = 3
-"""The book is closed when a foreign peg is nearer than so many steps."""
+"""The book is not used if an opponent's peg is closer than this number of steps."""
 BOOK = "openings.json"
 
 Line = tuple[tuple[Place, Place], ...]
-"""Moves from place to place, in steps from the tip of the goal along its two edges."""
+"""Moves between coordinates: steps from the tip of the goal along both edges."""
 
 
 @functools.cache
 def book() -> Mapping[str, tuple[Line, ...]]:
-    """Return the lines by the name of the board, ``star-4-10`` for the common one."""
+    """Return the lines by board name, ``star-4-10`` for the common board."""
     read = json.loads(files(__package__).joinpath(BOOK).read_text())
     lines = tuple(_line(text) for text in read["lines"])
     return {read["board"]: lines, f"{read['board']}-mirrored": tuple(map(_mirrored, lines))}
@@ -57,7 +58,7 @@ def _line(text: str) -> Line:
 
 
 def _mirrored(line: Line) -> Line:
-    """Return a line with left and right exchanged."""
+    """Return a line mirrored left to right."""
     return tuple(((b, a), (d, c)) for (a, b), (c, d) in line)
 
 
@@ -67,7 +68,7 @@ def _board_name(state: Any) -> str:
 
 
 class OpeningBook:
-    """The book for one match."""
+    """The opening book oracle for one match."""
 
     def __init__(self, state: np.record) -> None:
         name = _board_name(state)
@@ -80,7 +81,7 @@ class OpeningBook:
         return None if name in book() else f"there is no book for {name}"
 
     def probe(self, state: np.record, limits: SearchLimits) -> SearchResult | None:
-        """Return a move of a line that fits, chosen by the seed, None where there is none."""
+        """Return a move from a matching line, chosen by the seed, or None if no line matches."""
         seat = int(op.to_act(state))
         if nearest_foreign(state, seat) < MIN_FOREIGN_STEPS:
             return None
@@ -106,7 +107,7 @@ def _home(state: Any, seat: int) -> Sequence[Place]:
 
 
 def following(line: Line, home: frozenset[Place], pegs: frozenset[Place]) -> Line:
-    """Return what of a line follows where these pegs stand, empty if they do not stand on it."""
+    """Return the rest of a line after the position with `pegs`, or an empty line."""
     for at, (origin, target) in enumerate(line):
         if home == pegs:
             return line[at:]
@@ -118,7 +119,7 @@ def following(line: Line, home: frozenset[Place], pegs: frozenset[Place]) -> Lin
 
 
 def crossings(widths: Sequence[int], moves: int) -> list[tuple[int, tuple[str, ...]]]:
-    """Return for each width of a beam how long its way across is, and its first moves."""
+    """Return the length and the first moves of the crossing found with each beam width."""
     state = GAME.start(GAME.Options(), 2, {})
     solo, found = RaceBeam(race_db.for_board(state)), []
     for width in widths:

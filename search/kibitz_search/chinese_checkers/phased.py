@@ -1,4 +1,4 @@
-"""The bot in phases of Chinese Checkers: a book, a search in the middle, the exact race."""
+"""The search in phases for Chinese Checkers: opening book, middle game search, exact race."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kibitz_search.chinese_checkers.opening import OpeningBook
 
 
 class PhasedChineseCheckers(PhasedSearch):
-    """Book, search, race; without a book or a database for the board, the search alone."""
+    """Book, search and race; only the search if the board has no book or database."""
 
     oracles: ClassVar[tuple[type[Oracle], ...]] = (OpeningBook, RaceEndgame)
     middle: ClassVar[type[Search]] = Iddfs

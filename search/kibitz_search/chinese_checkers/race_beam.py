@@ -1,12 +1,12 @@
-"""The shortest race that can be found from anywhere, alone on the board: a beam search.
+"""A beam search for the shortest race without opponents, from any position.
 
-Layer after layer of own moves, and of each layer only the most promising sets of pegs are kept
-(Bisiani: "Beam Search", 1987). Sets that are within the triangle of the race database are not
-searched further: it knows their distance. Of all others it gives a guess: the pegs outside
-are put into the nearest empty holes of the triangle, at a price for every step.
+The search expands layers of own moves and keeps only the most promising peg sets of each layer
+(Bisiani: "Beam Search", 1987). Sets within the triangle of the race database are not searched
+further, since the database has their exact distance. It gives an estimate for all others: pegs
+outside are moved to the nearest empty holes of the triangle at a cost per step.
 
-The search begins with a narrow beam, and widens it as long as there is time, so there is an answer
-soon and a better one later. It ends when no layer to come can be better than what was found.
+Callers start with a narrow beam and widen it while there is time, so a first result is available
+early and improves later. A search ends when no later layer can improve on the best race found.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ from kibitz_search.chinese_checkers.race_db import MOVE, distance, guess, moves_
 i64 = kernels.int64_cast()
 
 MAX_LENGTH = 60
-"""The greatest length of a race, in own moves."""
+"""The maximum length of a race, in own moves."""
 MAX_WIDTH = 1024
-"""The widest beam in play."""
+"""The maximum beam width."""
 MAX_BRANCHES = 64
-"""Places for new sets, for each set of a layer; the worst are left out beyond."""
+"""Room for new sets per set of a layer; further sets are dropped."""
 WORST = 1 << 13
-"""Guesses above are as bad as this one."""
+"""Estimates are capped at this value for sorting."""
 MAX_PEGS = 16
 
 _BEAM = [
     ("width", np.int64),
     ("stop", np.int64),
     ("nodes", np.int64),
-    ("most", np.int64),  # nodes after which to stop, 0 for no limit
-    ("total", np.int64),  # moves of the best race, LONGEST for none
-    ("last", np.int64),  # its last layer that was searched
-    ("at", np.int64),  # its place in that layer
-    ("size", np.int64),  # sets of the present layer
-    ("pegs", np.uint8, (2, MAX_WIDTH, MAX_PEGS)),  # of the present layer and the next
+    ("most", np.int64),  # limit on nodes, 0 for no limit
+    ("total", np.int64),  # length of the best race, MAX_LENGTH for none
+    ("last", np.int64),  # the layer in which the best race reaches the triangle
+    ("at", np.int64),  # the index of its set in the layer before
+    ("size", np.int64),  # number of sets in the current layer
+    ("pegs", np.uint8, (2, MAX_WIDTH, MAX_PEGS)),  # of the current layer and the next
     ("parent", np.int32, (MAX_LENGTH + 1, MAX_WIDTH)),
     ("move", np.int32, (MAX_LENGTH + 1, MAX_WIDTH)),
-    ("new", np.int64),  # new sets
+    ("new", np.int64),  # number of new sets
     ("guess", np.int64, (MAX_WIDTH * MAX_BRANCHES,)),
     ("key", np.uint64, (MAX_WIDTH * MAX_BRANCHES,)),
     ("from", np.int32, (MAX_WIDTH * MAX_BRANCHES,)),
@@ -62,7 +62,7 @@ BEAM = kernels.record_type("beam", _BEAM, source=__file__)
 
 @kernel
 def _place_pegs(beam: Record, st: Record, seat: Int, layer: Int, at: Int) -> None:
-    """Put the pegs of a set of the beam on the board, and nobody else's."""
+    """Put the pegs of a set on the board, and remove all other pegs."""
     rules.clear_board(st)
     for slot in range(st.each):
         rules.put_peg(st, seat, i64(slot), i64(beam.pegs[layer & 1, at, slot]))
@@ -70,7 +70,7 @@ def _place_pegs(beam: Record, st: Record, seat: Int, layer: Int, at: Int) -> Non
 
 @kernel
 def _hash_pegs(st: Record, seat: Int) -> Any:
-    """Return the key of the pegs as a set."""
+    """Return a hash of the peg set."""
     key = np.uint64(0)
     for slot in range(st.each):
         key = key ^ rules.PEG_KEY[seat, st.pegs[seat, slot]]
@@ -81,7 +81,7 @@ def _hash_pegs(st: Record, seat: Int) -> Any:
 def _add_successors(
     beam: Record, race: Record, st: Record, seat: Int, depth: Int, at: Int, moves: Moves
 ) -> None:
-    """Add the sets that a move leads to from one of the layer `depth`; note finished races."""
+    """Add all successors of a set of layer `depth`, and record the best race into the triangle."""
     _place_pegs(beam, st, seat, depth, at)
     allowed = rules.allowed_zones(st, seat)
     key = _hash_pegs(st, seat)
@@ -114,7 +114,7 @@ def _add_successors(
 
 @kernel
 def _is_new(beam: Record, key: Any) -> bool:
-    """Remember a key; return whether it was not there yet."""
+    """Insert a key; return whether it is new."""
     mask = np.uint64(4 * MAX_WIDTH - 1)
     place = i64(key & mask)
     while beam.table[place] != 0:
@@ -127,7 +127,7 @@ def _is_new(beam: Record, key: Any) -> bool:
 
 @kernel
 def _sort(beam: Record) -> None:
-    """Write the new sets into ``beam.order``, the best guess first and equals as they came."""
+    """Write the new sets into ``beam.order``, sorted by estimate (a stable sort)."""
     for value in range(WORST + 2):
         beam.counts[value] = 0
     for new in range(beam.new):
@@ -142,7 +142,7 @@ def _sort(beam: Record) -> None:
 
 @kernel
 def _choose(beam: Record, holes: Int, pegs: Int, depth: Int) -> None:
-    """Keep the best new sets as the layer `depth`, each once."""
+    """Keep the best new sets as layer `depth`, without duplicates."""
     for place in range(4 * MAX_WIDTH):
         beam.table[place] = 0
     _sort(beam)
@@ -165,7 +165,7 @@ def _choose(beam: Record, holes: Int, pegs: Int, depth: Int) -> None:
 
 @kernel
 def _search(beam: Record, race: Record, st: Record, seat: Int, longest: Int) -> Int:
-    """Search one beam; `st` is spoilt. Return the length of the best race."""
+    """Search one beam; return the length of the best race. Modifies `st`."""
     moves = np.empty(rules.MAX_ACTIONS, np.int32)
     for slot in range(st.each):
         beam.pegs[0, 0, slot] = st.pegs[seat, slot]
@@ -184,7 +184,7 @@ def _search(beam: Record, race: Record, st: Record, seat: Int, longest: Int) -> 
 
 @kernel
 def _shortest_to_goal(race: Record, st: Record, seat: Int, mask: Int, moves: Moves, n: Int) -> Int:
-    """Write the moves of a shortest race within the triangle from `n` on; return how many."""
+    """Append a shortest race in the triangle to the `n` moves in `moves`; return the new `n`."""
     goal, holes = i64(st.goal[seat]), i64(st.holes)
     left = distance(race, mask)
     while left > 0:
@@ -209,14 +209,14 @@ def _shortest_to_goal(race: Record, st: Record, seat: Int, mask: Int, moves: Mov
 
 @dataclass(frozen=True)
 class RaceLine:
-    """A race: all the own moves up to the full goal, as actions."""
+    """A race: all own actions until the goal is full."""
 
     actions: tuple[int, ...]
     nodes: int
 
 
 class RaceBeam:
-    """The search with its workspace, for one match."""
+    """The beam search for one match, with its workspace."""
 
     def __init__(self, race: Any) -> None:
         self.race = race
@@ -224,25 +224,25 @@ class RaceBeam:
         self._moves = np.zeros(2 * MAX_LENGTH, np.int32)
 
     def warm_up(self, state: Any, seat: int) -> None:
-        """Use everything once, so that it is compiled before the first race.
+        """Call all kernels once, so that they are compiled before the first race.
 
-        A beam of one may find no race, and then it asks for no exact end of one.
+        A beam of width 1 may find no race and then does not call `exact`.
         """
         self.find(state, seat, 1)
         self.exact(state, seat, (1 << int(state.each)) - 1)
 
     def exact(self, state: Any, seat: int, mask: int) -> RaceLine:
-        """Return a shortest race of a set of pegs in the triangle."""
+        """Return a shortest race for a peg set in the triangle."""
         n = _shortest_to_goal(
             self.race, state, np.int64(seat), np.int64(mask), self._moves, np.int64(0)
         )
         return RaceLine(tuple(self._moves[:n].tolist()), 1)
 
     def find(self, state: np.record, seat: int, width: int) -> RaceLine | None:
-        """Return the best race that a beam of `width` finds, None where it finds no end.
+        """Return the best race found with a beam of `width`, or None if none reaches the goal.
 
-        `state` is unchanged. ``ws.stop``, which another thread may set, ends the search; what was
-        found so far is returned.
+        `state` is not modified. If another thread sets ``ws.stop``, the search stops and returns
+        the best race so far.
         """
         ws = self.ws
         ws.width, ws.total, ws.nodes, ws.last = min(width, MAX_WIDTH), MAX_LENGTH, 0, 0
@@ -252,7 +252,7 @@ class RaceBeam:
         return RaceLine(self._line(state.copy(), seat), int(ws.nodes))
 
     def _line(self, st: Any, seat: int) -> tuple[int, ...]:
-        """Return the moves into the triangle, and from there to the goal."""
+        """Return the moves into the triangle and from there to the goal."""
         ws, at, actions = self.ws, int(self.ws.at), [int(self.ws.move[MAX_LENGTH, 0])]
         for depth in range(int(ws.last) - 1, 0, -1):
             actions.append(int(ws.move[depth, at]))

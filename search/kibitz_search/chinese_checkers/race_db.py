@@ -1,19 +1,19 @@
-"""The race database: from every set of pegs near the goal, the number of moves to a full goal.
+"""The race database: the number of moves to a full goal, for all peg sets near it.
 
-Built backwards from the full goal, one distance after the other (retrograde breadth-first search).
-A move can be taken back by a move: a chain of jumps the other way round hops over the same pegs.
-So the sets at distance d + 1 are those that a move leads to from distance d and that have none
-yet. Only where pegs stick in the goal (`sticky_goal`) some moves have no way back, and these are
-left out. Ways are inside the triangle: one that leaves it and comes back is not looked at.
+It is built backwards from the full goal by increasing distance (retrograde breadth-first search).
+Moves are reversible, since a reversed chain of jumps hops over the same pegs. The sets at distance
+d + 1 are therefore all sets without a distance that one move reaches from distance d. Moves that
+cannot be reversed because pegs may not leave the goal (`sticky_goal`) are excluded. Only paths
+inside the triangle are considered.
 
-For the common star that is the 28 holes nearest the goal, C(28,10) = 13,123,110 sets, at most 15
-moves; half a byte each, 6.6 MB. The file is a record as it lies in memory. It is mapped, so that
-all bots of a machine share its pages; what is written into a record (where the triangle lies on the
-bot's board) stays its own.
+For the common star, the triangle has the 28 holes nearest the goal, with C(28,10) = 13,123,110 sets
+and at most 15 moves: 6.6 MB with half a byte per set. The file is the memory image of a record. It
+is memory-mapped, so that all bots on a machine share its pages; changes to a record (the position
+of the triangle on the bot's board) are private to the process.
 
-A table is built when it is first needed, under a lock, and kept beside the cache of machine code.
-Source of the idea: "Fun With Chinese Checkers", which names a database of pre-computed moves on
-boards without the opponents.
+A table is built under a lock when it is first needed, and stored next to the cache of machine code.
+The idea comes from "Fun With Chinese Checkers", which mentions a database of precomputed moves on
+boards without opponents.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ UNKNOWN = 255
 MAX_DISTANCE = 15
 """The largest distance that half a byte holds."""
 PLAIN_MAX_SETS = 1 << 10
-"""Without a compiler no larger table is built; one that is there is used."""
+"""The largest table that is built in plain mode; existing larger tables are used."""
 
 MOVE = 64
-"""A move, in the units of guesses."""
+"""The units of an estimate per move."""
 PACE = 22
-"""The price of a step from outside into the triangle: three steps are about a move."""
+"""The cost of a step from outside to the triangle: three steps are about one move."""
 
 
 def race_type(triangle: Triangle) -> np.dtype[Any]:
-    """Return the record type of the table of a triangle."""
+    """Return the record type of the table for a triangle."""
     return _race_type(triangle.side, triangle.pegs)
 
 
@@ -58,7 +58,7 @@ def _race_type(side: int, pegs: int) -> np.dtype[Any]:
     triangle = Triangle(side, pegs)
     half, number = triangle.half, triangle.holes
     fields = [
-        ("number", np.int64),  # holes of the triangle
+        ("number", np.int64),  # number of holes in the triangle
         ("pegs", np.int64),
         ("half", np.int64),
         ("sticky", np.int64),
@@ -66,15 +66,15 @@ def _race_type(side: int, pegs: int) -> np.dtype[Any]:
         ("near", np.int8, (number, 6)),
         ("land", np.int8, (number, 6)),
         ("beside", np.int64, (number,)),  # the neighbors as a mask
-        ("ones", np.uint8, (1 << half,)),  # how many bits of a lower half are set
-        ("lowest", np.uint8, (37,)),  # the number of a bit by its mask modulo 37
+        ("ones", np.uint8, (1 << half,)),  # number of set bits in each lower half
+        ("lowest", np.uint8, (37,)),  # bit number by mask modulo 37
         ("low", np.int32, (1 << half,)),
         ("high", np.int32, (pegs + 1, 1 << (number - half))),
         ("values", np.uint8, ((triangle.sets + 1) // 2,)),
-        # What follows is of a board, and filled in by `for_board`.
+        # The fields below depend on the board and are set by `for_board`.
         ("bit", np.uint8, (geo.CORNERS, geo.MAX_HOLES + 1)),  # by goal and hole
         ("hole", np.uint8, (geo.CORNERS, number)),  # by goal and bit
-        ("turn", np.uint8, (geo.CORNERS, geo.MAX_HOLES + 1)),  # by goal and hole: row by row
+        ("turn", np.uint8, (geo.CORNERS, geo.MAX_HOLES + 1)),  # by goal and hole: index row by row
         ("far", np.uint8, (geo.MAX_HOLES + 1, geo.MAX_HOLES + 1)),  # steps between two holes
     ]
     dtype = kernels.record_type("race", fields, source=__file__)
@@ -87,23 +87,23 @@ def _race_type(side: int, pegs: int) -> np.dtype[Any]:
 
 @kernel
 def rank(race: Record, mask: Int) -> Int:
-    """Return the place of a set of pegs among all of its size."""
+    """Return the rank of a peg set among all sets of its size."""
     lower = mask & ((1 << i64(race.half)) - 1)
     return i64(race.low[lower]) + i64(race.high[race.ones[lower], mask >> i64(race.half)])
 
 
 @kernel
 def distance(race: Record, mask: Int) -> Int:
-    """Return the number of moves that a set of pegs is from the full goal."""
+    """Return the number of moves from a peg set to the full goal."""
     place = rank(race, mask)
     return (i64(race.values[place >> 1]) >> (4 * (place & 1))) & 15
 
 
 @kernel
 def targets(race: Record, mask: Int, origin: Int, within: Int) -> Int:
-    """Return the mask of holes that the peg in `origin` may move to.
+    """Return the mask of holes to which the peg in `origin` can move.
 
-    Jumps stay in the holes of the mask `within`.
+    Jumps only use holes in the mask `within`.
     """
     rest = mask & ~(i64(1) << origin)
     steps = i64(race.beside[origin]) & ~rest
@@ -127,7 +127,7 @@ def targets(race: Record, mask: Int, origin: Int, within: Int) -> Int:
 
 @kernel
 def moves_to(race: Record, mask: Int, target: Int) -> Int:
-    """Return the mask of holes from which the peg in `target` may have come."""
+    """Return the mask of holes from which the peg in `target` can have come."""
     every = (i64(1) << i64(race.number)) - 1
     origins = targets(race, mask, target, every)
     if race.sticky == 0:
@@ -141,7 +141,7 @@ def moves_to(race: Record, mask: Int, target: Int) -> Int:
 
 @kernel
 def moves_from(race: Record, mask: Int, origin: Int) -> Int:
-    """Return the mask of holes that the peg in `origin` may move to by the table's rules."""
+    """Return the mask of holes to which the peg in `origin` may move by the table's rules."""
     every = (i64(1) << i64(race.number)) - 1
     goal = (i64(1) << i64(race.pegs)) - 1
     if race.sticky == 0 or (goal >> origin) & 1 == 0:
@@ -154,7 +154,7 @@ def moves_from(race: Record, mask: Int, origin: Int) -> Int:
 
 @kernel
 def _following(mask: Int) -> Int:
-    """Return the next larger mask with as many bits (Gosper)."""
+    """Return the next larger mask with the same number of bits (Gosper's hack)."""
     lowest = mask & -mask
     ripple = mask + lowest
     return ripple | (((mask ^ ripple) // lowest) >> 2)
@@ -162,7 +162,7 @@ def _following(mask: Int) -> Int:
 
 @kernel
 def _expand(race: Record, table: Any, depth: Int) -> Int:
-    """Find the sets at distance `depth` + 1 and return how many there are."""
+    """Find the sets at distance `depth` + 1; return their number."""
     number = i64(race.number)
     mask: Any = (i64(1) << i64(race.pegs)) - 1
     new: Int = i64(0)
@@ -184,9 +184,9 @@ def _expand(race: Record, table: Any, depth: Int) -> Int:
 
 
 def distances(race: Any) -> np.ndarray:
-    """Return the distance of every set by its rank, `UNKNOWN` for those that never get there.
+    """Return the distance of each set by rank, `UNKNOWN` for those that cannot reach the goal.
 
-    Takes some 20 seconds for the common star, compiled.
+    Takes about 20 seconds for the common star in compiled mode.
     """
     table = np.full(Triangle(_side(race), int(race.pegs)).sets, UNKNOWN, np.uint8)
     table[0] = depth = 0
@@ -200,7 +200,7 @@ def _side(race: Any) -> int:
 
 
 def histogram(race: Any) -> list[int]:
-    """Return how many sets are at each distance, from 0."""
+    """Return the number of sets at each distance from 0."""
     values = np.stack([race.values & 15, race.values >> 4], axis=1).ravel()
     sets = Triangle(_side(race), int(race.pegs)).sets
     counts: list[int] = np.bincount(values[:sets]).tolist()
@@ -208,7 +208,7 @@ def histogram(race: Any) -> list[int]:
 
 
 def _blank(triangle: Triangle, sticky: bool, through: bool) -> Any:
-    """Return the record of a triangle, distances and board still missing."""
+    """Return the record for a triangle, without distances and board."""
     race: Any = kernels.new(race_type(triangle))
     race.number, race.pegs, race.half = triangle.holes, triangle.pegs, triangle.half
     race.sticky, race.through = sticky, through
@@ -238,11 +238,11 @@ def build(triangle: Triangle, *, sticky: bool = False, through: bool = True) -> 
 
 
 class UnsupportedBoardError(ValueError):
-    """There is no table for a board and its rules; `str()` says why."""
+    """The board or its rules have no table; `str()` says why."""
 
 
 def cache_path(triangle: Triangle, sticky: bool, through: bool) -> Path:
-    """Return the file that keeps a table; its name changes with this module."""
+    """Return the path of a table, which changes with the source of this module."""
     tag = str((race_type(triangle).names or ("",))[-1]).rpartition("_")[2]
     rules = f"sticky{int(through)}" if sticky else "free"
     name = f"race-{triangle.side}-{triangle.pegs}-{rules}-{tag}.bin"
@@ -250,7 +250,7 @@ def cache_path(triangle: Triangle, sticky: bool, through: bool) -> Path:
 
 
 def load(triangle: Triangle, *, sticky: bool = False, through: bool = True) -> Any:
-    """Return a table, mapped; build it where there is none. Raises `UnsupportedBoardError`."""
+    """Return a memory-mapped table, building it if necessary. Raises `UnsupportedBoardError`."""
     path = cache_path(triangle, sticky, through)
     if not path.exists():
         _make(path, triangle, sticky, through)
@@ -259,7 +259,7 @@ def load(triangle: Triangle, *, sticky: bool = False, through: bool = True) -> A
 
 
 def _make(path: Path, triangle: Triangle, sticky: bool, through: bool) -> None:
-    """Build a table and keep it, once for all who ask at the same time."""
+    """Build and store a table; concurrent processes build it only once."""
     if not kernels.compiled() and triangle.sets > PLAIN_MAX_SETS:
         raise UnsupportedBoardError(
             f"a table of {triangle.sets} sets is built only with a compiler"
@@ -302,7 +302,7 @@ def for_board(state: Any) -> Any:
 
 
 def steps_between(shape: geo.Geometry) -> np.ndarray:
-    """Return the steps between any two holes: int64 [holes, holes]."""
+    """Return the number of steps between each pair of holes: int64 [holes, holes]."""
     x, y = np.array(shape.points).T
     across, down = abs(x[:, None] - x), abs(y[:, None] - y)
     far: np.ndarray = down + np.maximum(0, (across - down) // 2)
@@ -311,7 +311,7 @@ def steps_between(shape: geo.Geometry) -> np.ndarray:
 
 @kernel
 def mask_of(race: Record, st: Record, seat: Int) -> Int:
-    """Return the pegs of `seat` as a set in the triangle at its goal, -1 if one is outside."""
+    """Return the pegs of `seat` as a mask in the triangle at its goal, or -1 if one is outside."""
     mask: Int = i64(0)
     for slot in range(st.each):
         bit = i64(race.bit[st.goal[seat], st.pegs[seat, slot]])
@@ -321,14 +321,14 @@ def mask_of(race: Record, st: Record, seat: Int) -> Int:
     return mask
 
 
-# --------------------------------------------------------------------------------------- guesses
+# --------------------------------------------------------------------------------------- estimates
 
 
 @kernel
 def guess(race: Record, st: Record, seat: Int) -> Int:
-    """Return about how many moves the pegs of `seat` are from the goal, in units of `MOVE`.
+    """Return an estimate of the moves from the pegs of `seat` to the goal, times `MOVE`.
 
-    Exact, and a multiple of `MOVE`, where all pegs are in the triangle.
+    It is exact, and a multiple of `MOVE`, if all pegs are in the triangle.
     """
     goal = i64(st.goal[seat])
     mask: Int = i64(0)
@@ -348,10 +348,10 @@ def guess(race: Record, st: Record, seat: Int) -> Int:
 
 @kernel
 def _next_outside(race: Record, st: Record, seat: Int, last: Int) -> Int:
-    """Return the hole of the next own peg outside the triangle after the turn `last`, or -1.
+    """Return the next own peg's hole outside the triangle after index `last`, or -1.
 
-    Row by row from the goal, so that a guess depends on the pegs as a set, and is the same from
-    every side of the board.
+    The order is row by row from the goal, so that an estimate does not depend on the order of the
+    pegs or on the side of the board.
     """
     goal = i64(st.goal[seat])
     chosen, least = i64(-1), i64(256)
@@ -365,7 +365,7 @@ def _next_outside(race: Record, st: Record, seat: Int, last: Int) -> Int:
 
 @kernel
 def _nearest(race: Record, goal: Int, hole: Int, mask: Int) -> Int:
-    """Return the nearest empty hole of the triangle, of equals the one furthest from the tip."""
+    """Return the nearest empty hole in the triangle, or the one furthest from the tip in a tie."""
     best, least = i64(0), i64(1000)
     for bit in range(i64(race.number) - 1, -1, -1):
         if (mask >> bit) & 1 == 0:
@@ -377,7 +377,7 @@ def _nearest(race: Record, goal: Int, hole: Int, mask: Int) -> Int:
 
 @kernel
 def _evaluate(race: Record, st: Record, seat: int) -> Any:
-    """Return the moves that `seat` still needs if it were alone, with a minus."""
+    """Return the negated number of moves that `seat` needs without opponents."""
     if 0 < st.rank[seat] <= st.placed:
         return WIN_SCORE
     return -float(guess(race, st, np.int64(seat))) / MOVE

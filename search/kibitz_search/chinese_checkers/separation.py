@@ -1,16 +1,16 @@
-"""Tests whether foreign pegs still matter to a race, by the holes that players reach going forward.
+"""Tests whether other players' pegs still matter to a race, by the holes that each can reach.
 
-The rules let pegs go back across the board, so "never meet again" needs an assumption. It is that
-no peg comes to rest further from its goal than its player's rearmost peg is now, in rows from the
-tip or in steps to it. The holes that remain are the player's *reach*, which never grows. A chain of
-jumps may
-leave the reach by one row and one step while it hops over an own peg. A foreign peg can matter one
-row and step beyond that, by being hopped over or in the way.
+The rules allow pegs to go back across the board, so "never meet again" requires an assumption. It
+is that no peg stops further from its goal than its player's rearmost peg is now, neither in rows
+from the tip nor in steps to it. The remaining holes are the player's *reach*, which never grows. A
+chain of jumps may leave the reach by one row and one step while it hops over an own peg. Another
+player's peg one row and one step further out can still matter, because the chain may hop over it or
+be blocked by it.
 
-So a seat is *apart* when its reach, widened by two rows and two steps, shares no hole with the
-reach of another active player or with the pegs of an inactive one. Then its legal moves, now and on
-every later turn, are those that it would have alone on the board. With long jumps, which hop over
-pegs far away, no seat is ever apart.
+A seat is therefore *separated* if its reach, widened by two rows and two steps, does not overlap
+the reach of an active player or the pegs of an inactive one. Its legal moves on this and all later
+turns are then those that it would have without opponents. With long jumps, which hop over distant
+pegs, seats are never separated.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ import numpy as np
 from kibitz_games.chinese_checkers import geometry as geo
 
 MARGIN = 2
-"""How much wider than the reach is the zone in which foreign pegs matter; the reason is above."""
+"""The number of rows and steps beyond the reach in which other pegs matter (see above)."""
 
 
 @functools.cache
 def rows(shape: geo.Geometry, goal: int) -> np.ndarray:
-    """Return how many rows every hole is from the tip of a goal: int64 [holes]."""
+    """Return the number of rows from each hole to the tip of a goal: int64 [holes]."""
     edges = np.array([geo.DIRECTIONS[(2 + goal) % 6], geo.DIRECTIONS[(1 + goal) % 6]])
     normal = np.linalg.solve(edges, [1.0, 1.0])
     away = np.array(shape.points) - np.array(shape.points[shape.tips[goal]])
@@ -39,12 +39,12 @@ def rows(shape: geo.Geometry, goal: int) -> np.ndarray:
 
 @functools.cache
 def steps(shape: geo.Geometry, goal: int) -> np.ndarray:
-    """Return how many steps every hole is from the tip of a goal: int64 [holes]."""
+    """Return the number of steps from each hole to the tip of a goal: int64 [holes]."""
     return np.array([shape.steps(hole, shape.tips[goal]) for hole in range(shape.holes)])
 
 
 def reach(shape: geo.Geometry, goal: int, pegs: Sequence[int], wider: int = 0) -> np.ndarray:
-    """Return the holes that pegs on their way to a goal may come to rest on: bool [holes]."""
+    """Return the holes in which pegs may stop on their way to a goal: bool [holes]."""
     down, far, at = rows(shape, goal), steps(shape, goal), list(pegs)
     zone: np.ndarray = (down <= down[at].max() + wider) & (far <= far[at].max() + wider)
     return zone
@@ -62,7 +62,7 @@ def own_pegs(state: Any, seat: int) -> list[int]:
 
 
 def foreign(state: Any, seat: int) -> np.ndarray:
-    """Return the holes that the pegs of all others may come to rest on: bool [holes]."""
+    """Return the holes in which the pegs of other players may stop: bool [holes]."""
     shape = board_of(state)
     zone = np.zeros(shape.holes, np.bool_)
     for other in range(int(state["seats"])):
@@ -75,7 +75,7 @@ def foreign(state: Any, seat: int) -> np.ndarray:
 
 
 def is_separated(state: Any, seat: int) -> bool:
-    """Return whether `seat` moves from now on as if it were alone on the board."""
+    """Return whether other players can no longer affect the moves of `seat`."""
     if int(state["long_jumps"]):
         return False
     own = reach(board_of(state), int(state["goal"][seat]), own_pegs(state, seat), MARGIN)
@@ -83,12 +83,12 @@ def is_separated(state: Any, seat: int) -> bool:
 
 
 def undisturbed(state: Any, seat: int, holes: Sequence[int]) -> bool:
-    """Return whether no foreign peg comes to rest on any of these holes any more."""
+    """Return whether no other player's peg can stop in any of these holes."""
     return not foreign(state, seat)[list(holes)].any()
 
 
 def nearest_foreign(state: Any, seat: int) -> int:
-    """Return the steps between the nearest two pegs of which one is the seat's and one is not."""
+    """Return the smallest number of steps between a peg of `seat` and another player's peg."""
     shape, own = board_of(state), own_pegs(state, seat)
     others = [
         hole for other in range(int(state["seats"])) if other != seat

@@ -1,7 +1,7 @@
-"""Evaluations from files of trained weights: distances of holes, as `kibitz train` writes them.
+"""Evaluations from files of trained weights: hole distances, as written by `kibitz train`.
 
-A file of the kind `GUIDED` has what leaving and what entering each hole promises besides, which
-guides Monte Carlo searches and nobody else.
+A file of the kind `GUIDED` also contains priors for leaving and entering each hole, which only
+Monte Carlo searches use.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GUIDED = "hole-distances-and-priors"
 
 
 def read(path: Path) -> weights.WeightsFile:
-    """Return a file of distances for the usual star, or raise `WeightsError`."""
+    """Read a file of distances for the usual star, or raise `WeightsError`."""
     file = weights.load(path, game=GAME, kind=(KIND, GUIDED))
     holes = geo.geometry("star", geo.COMMON["star"]).holes
     for name, expected in (("board", "star"), ("size", geo.COMMON["star"]), ("goal", GOAL)):
@@ -40,9 +40,9 @@ def read(path: Path) -> weights.WeightsFile:
 
 
 def evaluation(file: weights.WeightsFile, path: Path | None = None) -> Evaluation:
-    """Return the evaluation of a file that `read` has read; `path` is where it lies.
+    """Return the evaluation for a file returned by `read`; `path` is its location.
 
-    It raises `ValueError` for a match on another board.
+    The evaluation raises `ValueError` for matches on other boards.
     """
     its = "its" if path is None else f"{path}: the"
 
@@ -58,7 +58,7 @@ def evaluation(file: weights.WeightsFile, path: Path | None = None) -> Evaluatio
 
 
 def file_of(numbers: Sequence[float], seats: int, kind: str = KIND) -> weights.WeightsFile:
-    """Return a file of distances, with the kind `GUIDED` of distances and priors."""
+    """Return a weights file of distances, or of distances and priors for the kind `GUIDED`."""
     shape: dict[str, int | str] = {"board": "star", "size": geo.COMMON["star"]}
     shape |= {"goal": GOAL, "seats": seats}
     return weights.WeightsFile(game=GAME, kind=kind, shape=shape, weights=list(numbers))
