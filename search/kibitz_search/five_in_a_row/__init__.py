@@ -1,14 +1,14 @@
-"""Five in a row: an evaluation, and searches for this game only.
+"""Five in a row: an evaluation, and searches for this game.
 
 Modules:
 
-    evaluation       rows of both colors, and whose turn it is
-    patterns         tables of the patterns on a line through a cell
-    pattern_board    a board with incrementally updated classes of each cell and color
-    utility          the utility of a stone, as the report scores it
+    evaluation       an evaluation by the rows of both colors and the side to move
+    patterns         tables of patterns on lines through a cell
+    pattern_board    a board with incrementally updated classes for each cell and color
+    utility          the utility of a stone, as defined in the report
     report_levels    the three levels of the report "5 in a Row - Tic Tac Toe"
-    pattern_classes  the classes of cells in `threat`, with their weights
-    threat           the strongest search, which follows threats and fours
-    swap_rule        the stones to place before the swap, and the color to choose
-    weights_file     class weights as one array, and files of them
+    pattern_classes  the cell classes used by `threat`, with their weights
+    threat           the strongest search, based on threats and fours
+    swap_rule        which stones to place before a swap, and which color to choose
+    weights_file     class weights as arrays and files
 """

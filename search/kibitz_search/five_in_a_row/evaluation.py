@@ -1,25 +1,25 @@
-"""The evaluation of five in a row: what rows of both colors are worth, and whose turn it is.
+"""The evaluation for five in a row, by the rows of both colors and the side to move.
 
-Rows are named as in the report "5 in a Row": a *live* row of N can grow at both ends, a *sleep*
-row at one end only. Here they are found by windows of five cells in a row. A window with N own
-stones and none of the other color is a row of N. The row is live if the next window along the line
-has the same stones, with an empty cell on either side of them. So broken rows (``x.xx``) count as
-the rows that they can become. If exactly five are needed, windows that could only become longer
-rows count nothing. A line counts once, with its best row. In addition every window counts a little
-by its stones, which draws stones to the center and to each other.
+Rows are named as in the report "5 in a Row": a *live* row of N can grow at both ends, a *sleep* row
+at one end only. Here, rows are found with windows of five adjacent cells. A window with N stones of
+one color and none of the other is a row of N. The row is live if the next window along the line
+contains the same stones, with an empty cell on either side. Broken rows (``x.xx``) therefore count
+as the rows that they can become. If exactly five are required, windows that could only become
+longer rows are ignored. Each line counts once, with its best row. In addition, each window has a
+small value by its number of stones, which attracts stones to the center and to each other.
 
-A row is worth more to the color to move: its four wins at once, while the other color's four can
-still be blocked. The verdicts express this; the first that matches applies:
+A row has a higher value for the color to move: its four wins immediately, while the other color's
+four can still be blocked. The verdicts express this; the first match applies:
 
     ==================  ==============================================================
-    `MOVER_FOUR`        the mover has a four: a five is next
-    `WAITING_FORK`      the other can complete a five in two cells: only one can be blocked
-    `WAITING_PAIR`      the other has a four, which must be blocked, and a live three
-    `MOVER_THREE`       the mover has a live three, and no four to answer: a live four is next
-    `WAITING_THREES`    the other has two live threes
+    `MOVER_FOUR`        the mover has a four and makes a five next
+    `WAITING_FORK`      the opponent can complete a five in two cells, but only one can be blocked
+    `WAITING_PAIR`      the opponent has a four, which must be blocked, and a live three
+    `MOVER_THREE`       the mover has a live three and no four to block, and makes a live four next
+    `WAITING_THREES`    the opponent has two live threes
     ==================  ==============================================================
 
-All weights are data, in whole numbers, so that equal positions are worth exactly the same. The
+All weights are data and whole numbers, so that equal positions have exactly equal values. The
 values for both seats add up to zero.
 """
 
@@ -40,16 +40,16 @@ i64 = kernels.int64_cast()
 LINES = 6 * geo.LARGEST
 TWO, LIVE_TWO, THREE, LIVE_THREE, FOUR = 4, 5, 6, 7, 8
 ROWS = 10
-"""A row of N stones is number 2N, a live one 2N + 1; a four is the same in either case."""
+"""The number of row kinds: 2N for a row of N stones, 2N + 1 if it is live."""
 MOVER_FOUR, WAITING_FORK, WAITING_PAIR, MOVER_THREE, WAITING_THREES = range(5)
 
 WEIGHTS = kernels.record_type(
     "row_weights",
     [
         ("verdicts", np.float64, (5,)),
-        ("mover", np.float64, (ROWS,)),  # a line's best row, for the color to move
+        ("mover", np.float64, (ROWS,)),  # value of a line's best row for the color to move
         ("waiting", np.float64, (ROWS,)),  # the same for the other color
-        ("windows", np.float64, (5,)),  # a window by its stones
+        ("windows", np.float64, (5,)),  # value of a window by its number of stones
         ("count", np.int32),
         ("lines", np.int32, (LINES, 3)),  # first cell, step, cells
     ],
@@ -59,7 +59,7 @@ WEIGHTS = kernels.record_type(
 
 @kernel
 def _hole(st: Any, start: Int, step: Int) -> Int:
-    """Return the empty cell of five."""
+    """Return the empty cell of a window with four stones."""
     cell = i64(start)
     while st.board[cell] != rules.EMPTY:
         cell += step
@@ -70,14 +70,14 @@ def _hole(st: Any, start: Int, step: Int) -> Int:
 def _best(st: Any, line: Any, colour: Int, five: Any, windows: Any) -> Int:
     """Return a color's best row on a line.
 
-    Counts its windows by stones in `windows`; ``five[0]`` is a cell that completes a five, and
-    ``five[1]`` how many such cells are known, 2 standing for more.
+    Counts windows by stones in `windows`. ``five[0]`` receives a cell that completes a five, and
+    ``five[1]`` the number of such cells so far, at most 2.
     """
     board = st.board
     step, length = i64(line[1]), i64(line[2])
     exact = st.exact != 0
     best = i64(0)
-    before, own, foreign = i64(-1), i64(0), i64(0)  # `before` is what the last window had
+    before, own, foreign = i64(-1), i64(0), i64(0)  # `before` is the stone count of the last window
     cell = i64(line[0])
     for k in range(length):
         stone = i64(board[cell])
@@ -106,9 +106,9 @@ def _best(st: Any, line: Any, colour: Int, five: Any, windows: Any) -> Int:
 
 @kernel
 def count_rows(ev: Any, st: Any, colour: Int, rows: Any, windows: Any) -> Int:
-    """Count a color's lines by their best row and its windows by their stones.
+    """Count a color's lines by best row, and its windows by number of stones.
 
-    Returns in how many cells the color can complete a five, 2 standing for more.
+    Returns the number of cells in which the color can complete a five, at most 2.
     """
     five = np.zeros(2, np.int64)
     for i in range(ev.count):
@@ -118,7 +118,7 @@ def count_rows(ev: Any, st: Any, colour: Int, rows: Any, windows: Any) -> Int:
 
 @kernel
 def _first_verdict(ev: Any, mover: Any, ours: Int, waiting: Any, theirs: Int) -> Any:
-    """Return what the first verdict that applies is worth to the mover."""
+    """Return the value of the first matching verdict for the mover, or 0."""
     if ours > 0:
         return ev.verdicts[MOVER_FOUR]
     if theirs > 1:
@@ -134,7 +134,7 @@ def _first_verdict(ev: Any, mover: Any, ours: Int, waiting: Any, theirs: Int) ->
 
 @kernel
 def _to_mover(ev: Any, st: Any) -> Any:
-    """Return what the position is worth to the color whose stone comes next."""
+    """Return the value of the position for the color to place the next stone."""
     colour = i64(rules.BLACK + (i64(st.stones) & 1))
     mover, waiting = np.zeros(ROWS), np.zeros(ROWS)
     own, foreign = np.zeros(6), np.zeros(6)
@@ -150,10 +150,10 @@ def _to_mover(ev: Any, st: Any) -> Any:
 
 @kernel
 def _evaluate(ev: Any, st: Any, seat: Int) -> Any:
-    """Return the worth of the position to `seat`, the negative of that to the other.
+    """Return the value of the position for `seat`, the negated value for the other seat.
 
-    Before the colors are chosen, whoever is to choose has the better one: the opener does best
-    with a position that is worth the same to both.
+    Before the colors are chosen, the seat that chooses is assumed to take the better one, so a
+    balanced position is best for the opener.
     """
     if st.side < 0:
         if st.winner < 0:
@@ -169,7 +169,7 @@ operations.implement(WEIGHTS, evaluate=_evaluate)
 
 
 def usual(state: Any) -> np.record:
-    """Return the hand-made weights, for the board of `state`."""
+    """Return the hand-tuned weights for the board of `state`."""
     ev: Any = kernels.new(WEIGHTS)
     ev.verdicts[:] = (100_000, 50_000, 20_000, 10_000, 4_000)
     ev.mover[[TWO, LIVE_TWO, THREE, LIVE_THREE, FOUR]] = (8, 60, 70, 400, 300)

@@ -1,17 +1,16 @@
-"""A board for the searches of this game, with a class for each empty cell and color.
+"""A board for searches of this game that maintains a class for each empty cell and color.
 
-Each cell has a key for each of its four lines, which says what stands there, and looks up what
-the lines hold (`patterns.spread`) and what the four together are (a table over their
-combinations). Both tables come from whoever searches: they are the words in which it thinks. How
-many empty cells of each class there are for each color is counted, so a search asks "can I make
-a five?" in one step. A stone changes the keys of 32 cells, or 40 where exactly five win; the same
-changes again take it back.
+Each cell has a key for each of its four lines that encodes the stones on it. The keys index a table
+of line codes (`patterns.spread`), and the four codes together index a table of classes. The search
+provides both tables. The board counts the empty cells of each class for each color, so a search can
+answer "can I make a five?" in one step. A stone changes the keys of 32 cells, or 40 if exactly five
+win; repeating the changes undoes them.
 
-The classes of a cell with a stone stand still. That is sound because stones are taken back in the
-reverse order: when a cell is empty again, its lines hold what they held before.
+The classes of occupied cells are not updated. This is correct because stones are removed in reverse
+order: when a cell becomes empty again, its lines are the same as before.
 
-Cells are numbered for the size of the board: as many places as a line reaches lie between the
-right end of a row and the left end of the next, and above and below the board.
+Cell numbers depend on the size of the board: the border between the right end of a row and the left
+end of the next, and above and below the board, is as wide as the reach of a line.
 """
 
 from __future__ import annotations
@@ -31,31 +30,31 @@ from kibitz_search.five_in_a_row import patterns
 i64 = kernels.int64_cast()
 
 MAX_REACH = 5
-"""The most that a line reaches."""
+"""The maximum reach of a line."""
 PLACES = (geo.LARGEST + 2 * MAX_REACH) * (geo.LARGEST + MAX_REACH) + MAX_REACH
 MAX_CELLS = geo.LARGEST * geo.LARGEST
 CLASSES = 16
 EMPTY, BLACK, WHITE, WALL = 0, 1, 2, 3
 NEAR = 2
-"""How far around stones a search may look for moves that are no threats."""
+"""The distance from stones within which searches consider moves that are not threats."""
 
 PATTERN_BOARD = kernels.record_type(
     "five_in_a_row_field",
     [
-        ("key", np.uint64),  # of the stones and of whose turn it is
+        ("key", np.uint64),  # of the stones and the side to move
         ("side", np.int32),  # 0 for black to move, 1 for white
         ("stones", np.int32),
-        ("area", np.int32),  # how many cells there are
+        ("area", np.int32),  # number of cells
         ("reach", np.int32),
         ("width", np.int32),
         ("steps", np.int32, (4,)),
         ("cells", np.int32, (MAX_CELLS,)),  # all cells, row by row
-        ("counts", np.int32, (2, CLASSES)),  # empty cells by color and class
+        ("counts", np.int32, (2, CLASSES)),  # number of empty cells by color and class
         ("board", np.uint8, (PLACES,)),
-        ("near", np.uint8, (PLACES,)),  # stones within `NEAR` on the lines through a cell
+        ("near", np.uint8, (PLACES,)),  # number of stones within `NEAR` on the lines through a cell
         ("classes", np.uint8, (2, PLACES)),
-        ("packs", np.int32, (2, PLACES)),  # what the four lines hold, four bits each
-        ("lines", np.int32, (4, PLACES)),  # the keys
+        ("packs", np.int32, (2, PLACES)),  # codes of the four lines, four bits each
+        ("lines", np.int32, (4, PLACES)),  # keys of the lines
     ],
     source=__file__,
 )
@@ -73,9 +72,9 @@ PATTERN_TABLES = kernels.record_type(
 
 
 def tables(codes: np.ndarray, classes: np.ndarray, exact: bool) -> np.record:
-    """Return the tables for a vocabulary.
+    """Return the lookup tables for line codes and cell classes.
 
-    `codes` has a number below 16 for each line of `patterns.lines`, `classes` one for each
+    `codes` has a number below 16 for each line in `patterns.lines`, `classes` one for each
     combination in `patterns.four_directions`.
     """
     tb: Any = kernels.new(PATTERN_TABLES)
@@ -91,7 +90,7 @@ def tables(codes: np.ndarray, classes: np.ndarray, exact: bool) -> np.record:
 
 @kernel
 def _mark(fd: Record, tb: Record, cell: Int, colour: Int, change: Int) -> None:
-    """Tell all cells on the lines through `cell` that a stone comes (1) or goes (-1)."""
+    """Update all cells on the lines through `cell` for a stone added (1) or removed (-1)."""
     board, near, classes, packs, lines = fd.board, fd.near, fd.classes, fd.packs, fd.lines
     counts, line, together = fd.counts, tb.line, tb.cell
     r = i64(fd.reach)
@@ -99,7 +98,7 @@ def _mark(fd: Record, tb: Record, cell: Int, colour: Int, change: Int) -> None:
         step, low = i64(fd.steps[d]), 4 * d
         keep = 65535 ^ (15 << low)
         for i in range(2 * r):
-            # For the cell at this distance the stone is as far away on the other side.
+            # Seen from that cell, the stone is at the same distance in the other direction.
             away = i - r if i < r else i - r + 1
             there = i64(cell) + away * step
             stone = board[there]
@@ -126,7 +125,7 @@ def _mark(fd: Record, tb: Record, cell: Int, colour: Int, change: Int) -> None:
 
 @kernel
 def place_stone(fd: Record, tb: Record, cell: Int) -> None:
-    """Put a stone of the side to move into an empty cell; the turn passes."""
+    """Place a stone of the side to move in an empty cell, and pass the turn."""
     side = i64(fd.side)
     fd.counts[0, fd.classes[0, cell]] -= 1
     fd.counts[1, fd.classes[1, cell]] -= 1
@@ -139,7 +138,7 @@ def place_stone(fd: Record, tb: Record, cell: Int) -> None:
 
 @kernel
 def remove_stone(fd: Record, tb: Record, cell: Int) -> None:
-    """Take back the last stone, which is in `cell`."""
+    """Remove the last stone, which is in `cell`."""
     side = 1 - i64(fd.side)
     _mark(fd, tb, cell, side + 1, i64(-1))
     fd.side = side
@@ -152,7 +151,7 @@ def remove_stone(fd: Record, tb: Record, cell: Int) -> None:
 
 @kernel
 def _look_up_all(fd: Record, tb: Record) -> None:
-    """Look up everything for an empty board, whose cells are known."""
+    """Compute the keys, codes, classes and counts of an empty board."""
     r, area = i64(fd.reach), i64(fd.area)
     for i in range(area):
         cell = i64(fd.cells[i])
@@ -175,7 +174,7 @@ def _look_up_all(fd: Record, tb: Record) -> None:
 
 @kernel
 def cell_of_class(fd: Record, who: Int, kind: Int) -> Int:
-    """Return the first empty cell that is of a class for a color, -1 if none is."""
+    """Return the first empty cell that has a class for a color, or -1."""
     for i in range(fd.area):
         cell = i64(fd.cells[i])
         if fd.classes[who, cell] == kind and fd.board[cell] == EMPTY:
@@ -184,7 +183,7 @@ def cell_of_class(fd: Record, who: Int, kind: Int) -> Int:
 
 
 def empty_board(width: int, exact: bool, tb: np.record) -> np.record:
-    """Return the field of an empty board."""
+    """Return an empty board."""
     fd: Any = kernels.new(PATTERN_BOARD)
     fd.reach, fd.width, fd.area = patterns.reach(exact), width, width * width
     pitch = width + MAX_REACH
@@ -201,7 +200,7 @@ def empty_board(width: int, exact: bool, tb: np.record) -> np.record:
 
 
 def compiled_board(width: int, exact: bool, tb: np.record) -> np.record:
-    """Return the field of an empty board on which a stone was put and taken: all is compiled."""
+    """Return an empty board after placing and removing a stone, which compiles the kernels."""
     fd: Any = empty_board(width, exact, tb)
     first = np.int64(fd.cells[0])
     place_stone(fd, tb, first)
@@ -211,7 +210,7 @@ def compiled_board(width: int, exact: bool, tb: np.record) -> np.record:
 
 
 def from_state(state: np.record, tb: np.record) -> np.record:
-    """Return the field of a position; the side to move is the color of the next stone."""
+    """Return the board for a position; the side to move is the color of the next stone."""
     st: Any = state
     fd = empty_board(int(st.width), bool(st.exact), tb)
     for action in st.history[: int(st.stones)]:
@@ -226,7 +225,7 @@ def cell_of(fd: Any, action: int) -> int:
 
 
 def action_of(fd: Any, cell: int) -> int:
-    """Return the action of the game that puts a stone into a cell."""
+    """Return the action of the game that places a stone in a cell."""
     y, x = divmod(
         cell - MAX_REACH * (int(fd.width) + MAX_REACH) - MAX_REACH, int(fd.width) + MAX_REACH
     )
@@ -234,7 +233,7 @@ def action_of(fd: Any, cell: int) -> int:
 
 
 def actions_of(fd: Any, cells: Iterable[int]) -> tuple[int, ...]:
-    """Return the actions of cells."""
+    """Return the actions for cells."""
     return tuple(action_of(fd, int(cell)) for cell in cells)
 
 

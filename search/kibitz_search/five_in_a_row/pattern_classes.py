@@ -1,21 +1,22 @@
-"""The classes of cells in `threat`, and their weights.
+"""The cell classes used by `threat`, and their weights.
 
-A class is what a stone in a cell makes for a color on all four lines together, the best first:
+A class describes what a color makes with a stone in a cell, on all four lines together. From the
+best to the worst:
 
     ==============  =====================================================================
-    `FIVE`          a five: won
-    `DOUBLE_FOUR`   an open four or two fours: only one of the fives can be stopped
-    `FOUR_THREE`    a four and an open three: after the block, an open four
+    `FIVE`          a five, which wins
+    `DOUBLE_FOUR`   an open four or two fours: only one of the fives can be blocked
+    `FOUR_THREE`    a four and an open three: an open four after the block
     `FOUR_AND`      a four and a three or an open two; `FOUR_ONLY` a four
     `DOUBLE_THREE`  two open threes
     `THREE_AND`     an open three and a three or an open two; `OPEN_THREE` an open three
     `CLOSED_AND`    a three and an open two; `CLOSED` a three
     `TWIN_TWO`      an open two and another two; `OPEN_TWO`, `TWO`
-    `LONE`          room for a five, and nothing yet
+    `LONE`          room for a five, but no two yet
     ==============  =====================================================================
 
-The evaluation sums the weights of the classes of all empty cells, for the color to move and for the
-other one, and a weight for each combination of threats. All weights are data.
+The evaluation adds up the class weights of all empty cells for the color to move, subtracts those
+for the other color, and adds a weight for the combination of threats. All weights are data.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ THEIR_OPEN_FOUR, THEIR_FOUR_THREE, THEIR_DOUBLE_THREE, OUR_FOUR_THREE, OUR_DOUBL
     8,
     16,
 )
-"""The threats of a combination: what the color that waits, or the one to move, could play."""
+"""The bits of a combination: threats that either color could play next."""
 
 WEIGHTS = kernels.record_type(
     "class_weights",
@@ -62,26 +63,26 @@ WEIGHTS = kernels.record_type(
             "own",
             np.int64,
             (pattern_board.CLASSES,),
-        ),  # an empty cell by class, to the color to move
-        ("other", np.int64, (pattern_board.CLASSES,)),  # the same for the color that waits
-        ("threats", np.int64, (32,)),  # a combination of threats, to the color to move
+        ),  # value of an empty cell by class, for the color to move
+        ("other", np.int64, (pattern_board.CLASSES,)),  # the same for the other color
+        ("threats", np.int64, (32,)),  # value of a combination of threats for the color to move
         (
             "attack",
             np.int64,
             (pattern_board.CLASSES,),
-        ),  # for ordering: to play a cell of this class
+        ),  # for ordering: playing a cell of this class
         (
             "defend",
             np.int64,
             (pattern_board.CLASSES,),
-        ),  # to take a cell of this class from the other
+        ),  # for ordering: denying the opponent a cell of this class
     ],
     source=__file__,
 )
 
 
 def together() -> np.ndarray:
-    """Return the class of each combination of `patterns.four_directions`, uint8 [65536]."""
+    """Return the class of each combination in `patterns.four_directions`, uint8 [65536]."""
     four = patterns.four_directions()
 
     def at_least(pattern: int, number: int = 1) -> np.ndarray:
@@ -114,12 +115,12 @@ def together() -> np.ndarray:
 
 @functools.cache
 def vocabulary(exact: bool) -> np.record:
-    """Return the tables for fields; they are never changed."""
+    """Return the lookup tables for boards; they are never modified."""
     return pattern_board.tables(patterns.patterns(exact), together(), exact)
 
 
 def usual(state: np.record) -> np.record:
-    """Return the weights that `threat` plays with."""
+    """Return the default weights of `threat`."""
     ev: Any = kernels.new(WEIGHTS)
     ev.own[:15] = (0, 0, 3, 10, 18, 9, 24, 36, 50, 90, 36, 60, 180, 320, 0)
     ev.other[:15] = (0, 0, 2, 7, 13, 6, 16, 22, 32, 55, 22, 36, 80, 110, 400)
@@ -132,7 +133,7 @@ def usual(state: np.record) -> np.record:
 
 
 def _threats(mask: int) -> int:
-    """Return what a combination of threats is worth to the color to move."""
+    """Return the value of a combination of threats for the color to move."""
     worth = 0
     if mask & THEIR_OPEN_FOUR:
         worth -= 60

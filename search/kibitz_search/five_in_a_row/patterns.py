@@ -1,25 +1,25 @@
-"""Tables of the patterns on a line through a cell, for the color that plays there.
+"""Tables of the patterns that a color makes on a line by playing a cell.
 
-A line is seen from an empty cell, its center, as far as a five through it can reach: four cells
-to either side, and one more where exactly five win, because a stone there would make a six. With
-two bits a cell (empty, black, white, off the board) that is a key of 16 or 20 bits.
+A line is centered on an empty cell and includes all cells that a five through it can reach: four
+cells on either side, or five if exactly five win, because a stone there would make a six. With two
+bits per cell (empty, black, white, off the board), its key has 16 or 20 bits.
 
-A pattern is what the line becomes when the color plays the center. It is defined by what one more
-stone of the color makes of it:
+A pattern describes the line after the color plays the center. It is defined by what one more stone
+of the color can achieve:
 
     =============  ==================================================================
-    `FIVE`         five in a row (where exactly five win: not six)
-    `OPEN_FOUR`    a five is next in at least two cells
-    `FOUR`         a five is next in one cell
-    `OPEN_THREE`   an open four is next, `THREE` a four
-    `OPEN_TWO`     an open three is next, `TWO` a three
-    `OPEN_ONE`     an open two is next, `ONE` a two
-    `NOTHING`      no five is left on this line
+    `FIVE`         five in a row (if exactly five win: not six)
+    `OPEN_FOUR`    a five is possible in at least two cells
+    `FOUR`         a five is possible in one cell
+    `OPEN_THREE`   an open four is possible; `THREE`: a four
+    `OPEN_TWO`     an open three is possible; `TWO`: a three
+    `OPEN_ONE`     an open two is possible; `ONE`: a two
+    `NOTHING`      no five is possible on this line
     =============  ==================================================================
 
-So rows with gaps are included by construction, and rows that can only become too long are not. To
-one color a cell is its own, empty or blocked, which makes 3^8 or 3^10 lines. Their patterns are
-computed once, beginning with the most stones, and copied to all keys.
+By construction, this includes rows with gaps and excludes rows that can only become too long. For
+one color, each cell is its own, empty or blocked, so there are 3^8 or 3^10 lines. Their patterns
+are computed once, starting with the most stones, and copied to all keys.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Array = np.ndarray
 
 NOTHING, ONE, OPEN_ONE, TWO, OPEN_TWO, THREE, OPEN_THREE, FOUR, OPEN_FOUR, FIVE = range(10)
 EMPTY, OWN, BLOCKED = range(3)
-"""A cell of a line as one color sees it."""
+"""The contents of a cell from the perspective of one color."""
 
 
 def reach(exact: bool) -> int:
-    """Return how far from its center a line is seen."""
+    """Return the number of cells of a line on each side of its center."""
     return 5 if exact else 4
 
 
@@ -44,7 +44,7 @@ def reach(exact: bool) -> int:
 def lines(exact: bool) -> Array:
     """Return all lines, uint8 [3^(2r), 2r + 1], with `OWN` in the center.
 
-    Row number n has the digits of n in base 3, the lowest one being the leftmost cell.
+    Row n contains the digits of n in base 3, the least significant digit first.
     """
     r = reach(exact)
     numbers = np.arange(3 ** (2 * r))[:, None] // 3 ** np.arange(2 * r) % 3
@@ -52,7 +52,7 @@ def lines(exact: bool) -> Array:
 
 
 def longest(rows: Array) -> Array:
-    """Return how many stones in a row the centers of lines belong to."""
+    """Return the length of the run of own stones through the center of each line."""
     r = rows.shape[1] // 2
     left = np.cumprod(rows[:, r::-1] == OWN, axis=1).sum(axis=1)
     right = np.cumprod(rows[:, r:] == OWN, axis=1).sum(axis=1)
@@ -75,22 +75,25 @@ def patterns(exact: bool) -> Array:
 
 
 def _by_next(found: Array, cells: Array, at: Array) -> Array:
-    """Return the patterns of the lines `at`, those with one more stone being known."""
+    """Return the patterns of the lines `at`, given those of all lines with one more stone."""
     fives, best = np.zeros(len(at), np.int64), np.zeros(len(at), np.int64)
     for i in range(cells.shape[1]):
         empty = cells[at, i] == EMPTY
         after = np.where(empty, found[np.where(empty, at + 3**i, 0)], NOTHING)
         fives += after == FIVE
         best = np.maximum(best, np.where(after == FIVE, 0, after))
-    later = np.maximum(best - 2, NOTHING)  # a four makes a three, an open four an open three
+    later = np.maximum(
+        best - 2, NOTHING
+    )  # one stone before a four is a three, before an open four an open three
     return np.where(fives > 1, OPEN_FOUR, np.where(fives == 1, FOUR, later))
 
 
 def spread(codes: Array, exact: bool) -> Array:
-    """Return a table over keys, uint8 [4^(2r)]: black's code, and white's in the upper half.
+    """Return a table by key, uint8 [4^(2r)]: black's code in the low half, white's in the high
+    half.
 
-    `codes` are for the lines of `lines`, below 16. The lowest two bits of a key are the leftmost
-    cell: 0 empty, 1 black, 2 white, 3 off the board.
+    `codes` are the codes of `lines`, below 16. The lowest two bits of a key are the leftmost cell:
+    0 empty, 1 black, 2 white, 3 off the board.
     """
     n = 2 * reach(exact)
     halves = []
@@ -104,5 +107,5 @@ def spread(codes: Array, exact: bool) -> Array:
 
 
 def four_directions() -> Array:
-    """Return the codes of the four directions for each of their combinations, uint8 [65536, 4]."""
+    """Return the four codes in each combination of four directions, uint8 [65536, 4]."""
     return (np.arange(65536)[:, None] >> np.arange(0, 16, 4) & 15).astype(np.uint8)

@@ -1,18 +1,20 @@
 """The levels of the report "5 in a Row - Tic Tac Toe": shallow minimax searches over `utility`.
 
-A line of play is worth the sum of the utilities of its moves, the other side's taken away, and ends
-with a five, with a full board or at the depth. The report's minimax is called for a stone that was
-put already, and at depth 0 it returns that stone's own utility. So beginner is depth 0, the stone
-alone; intermediate looks 2 plies beyond the stone and advanced 4, which makes 1, 3 and 5 plies.
+The value of a line is the sum of the utilities of the side's moves minus those of the opponent's.
+It ends with a five, with a full board or at the maximum depth. The report calls its minimax for a
+stone that is already placed, and at depth 0 it returns that stone's utility. Beginner is depth 0,
+the stone only; intermediate looks 2 plies beyond the stone and advanced 4. Counting the stone, this
+is 1, 3 and 5 plies.
 
-The stone that may be put is scored with both columns of the table, as the report lists it for its
-first level; the stones that are only expected after it count for who puts them, by the first
-column. The report lists neither the function that scores those nor the loop over the stones. In
-this reading each level beats the one below it; with 2 and 4 plies in all, or with the first column
-alone, the second level does not clearly beat the first (figures in `docs/explanation/experts.md`).
+The candidate stone is scored with both columns of the table, as the report lists for its first
+level. The stones expected after it are scored for the side that places them, with the first column.
+The report includes neither the function that scores these nor the loop over the stones. With this
+interpretation, each level beats the one below it. With 2 and 4 plies in total, or with the first
+column only, the second level does not clearly beat the first (figures in
+`docs/explanation/experts.md`).
 
-Alpha-beta leaves out only what cannot change the result: not the value, and not which moves
-share the best one, among which the seed decides.
+Alpha-beta pruning changes neither the value nor the set of best moves, among which the seed
+decides.
 """
 
 from __future__ import annotations
@@ -37,22 +39,22 @@ from kibitz_search.five_in_a_row.pattern_board import EMPTY, place_stone, remove
 i64 = kernels.int64_cast()
 
 PLIES = 5
-"""As deep as the report's deepest level."""
+"""The depth of the report's deepest level."""
 MAX_DEPTH = 8
 MAX_SCORE = 10_000_000
-"""No line of `MAX_DEPTH` moves is worth as much."""
+"""An upper bound on the value of a line of `MAX_DEPTH` moves."""
 FIVE = utility.FIVE
 
 
 @kernel
 def gain(fd: Record, ev: Record, cell: Int) -> Int:
-    """Return the utility of a stone that the side to move is expected to put, not the first one."""
+    """Return the utility of an expected stone of the side to move, after the first stone."""
     return i64(ev.own[fd.classes[fd.side, cell]])
 
 
 @kernel
 def mover_gain(fd: Record, ev: Record, cell: Int) -> Int:
-    """Return the utility of the stone that the side to move may put, with what it takes away."""
+    """Return the utility of a candidate stone, including what it denies the opponent."""
     me = i64(fd.side)
     if fd.stones == 0:
         middle = i64(fd.area) // 2 if fd.width % 2 == 1 else (i64(fd.area) + fd.width) // 2
@@ -63,7 +65,7 @@ def mover_gain(fd: Record, ev: Record, cell: Int) -> Int:
 
 @kernel
 def _sort_cells(fd: Record, ws: Record, ev: Record, ply: Int) -> Int:
-    """Write the empty cells into ``ws.moves[ply]``, those with the most utility first."""
+    """Write the empty cells into ``ws.moves[ply]`` in order of decreasing utility."""
     moves, scores = ws.moves[ply], ws.scores[ply]
     n = i64(0)
     for i in range(fd.area):
@@ -81,7 +83,7 @@ def _sort_cells(fd: Record, ws: Record, ev: Record, ply: Int) -> Int:
 
 @kernel
 def _best_gain(fd: Record, ws: Record, ev: Record, ply: Int) -> Int:
-    """Return the most utility of one move; 0 on a full board."""
+    """Return the highest utility of a single move; 0 on a full board."""
     count_nodes(ws, i64(fd.area) - i64(fd.stones))
     if ws.stop != 0:
         return i64(0)
@@ -105,10 +107,10 @@ def _best_gain(fd: Record, ws: Record, ev: Record, ply: Int) -> Int:
 def best_sum(
     fd: Record, tb: Record, ws: Record, ev: Record, alpha: Int, beta: Int, depth: Int, ply: Int
 ) -> Int:
-    """Return the sum of utilities that the side to move can reach in `depth` plies.
+    """Return the best sum of utilities for the side to move in `depth` plies.
 
-    Exact within (`alpha`, `beta`), a bound on the same side outside of it; every utility is one to
-    the mover. There is a stone on the board. The line is left in ``ws.line[ply]``.
+    The value is exact within (`alpha`, `beta`), otherwise a bound. The board must not be empty. The
+    line is written to ``ws.line[ply]``.
     """
     if depth <= 1:
         return _best_gain(fd, ws, ev, ply)
@@ -123,7 +125,7 @@ def best_sum(
         value = score
         if fd.classes[me, cell] != FIVE:
             place_stone(fd, tb, cell)
-            # score - value > alpha is what counts, so the other side's window is shifted by score.
+            # The condition is score - value > alpha, so the opponent's window is shifted by score.
             value -= best_sum(
                 fd, tb, ws, ev, i64(score - beta), i64(score - alpha), i64(depth - 1), i64(ply + 1)
             )
@@ -145,9 +147,9 @@ def best_sum(
 
 @kernel
 def judge(fd: Record, tb: Record, ws: Record, ev: Record, cell: Int, depth: Int, least: Int) -> Int:
-    """Return what a line that begins with `cell` is worth, or a bound below `least`.
+    """Return the value of the line starting with `cell`, or a bound below `least`.
 
-    The line after it is left in ``ws.line[1]``.
+    The rest of the line is written to ``ws.line[1]``.
     """
     count_nodes(ws, i64(1))
     ws.lengths[1] = 0
@@ -161,7 +163,7 @@ def judge(fd: Record, tb: Record, ws: Record, ev: Record, cell: Int, depth: Int,
 
 
 class ReportLevel:
-    """The search of one level; `plies` says which."""
+    """The search for one level, given by `plies`."""
 
     def __init__(self, state: np.record, *, plies: int = PLIES) -> None:
         st: Any = state
@@ -172,14 +174,14 @@ class ReportLevel:
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game, or None if it can."""
+        """Return why the search does not support a game, or None if it does."""
         return one_game_only(info, state, rules.STATE)
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
-        """Return the best move of the level, or of one ply where there is no time for more.
+        """Return the best move for the level, or of one ply if there is no time for more.
 
-        `ev` holds `utility.UTILITIES`; a depth that is not 0 takes the place of the level's
-        plies. `state` must not be over and is unchanged.
+        `ev` is a `utility.UTILITIES` record; a depth limit other than 0 replaces the level's plies.
+        `state` must not be terminal and is not modified.
         """
         plies = min(limits.depth or self._plies, MAX_DEPTH)
         self._ws.nodes, self._ws.most = 0, limits.nodes
@@ -194,10 +196,10 @@ class ReportLevel:
     def _choose(
         self, fd: np.record, ev: np.record, plies: int, cells: list[int]
     ) -> tuple[int, int, tuple[int, ...]]:
-        """Return plies looked ahead, value and line of the first of the best `cells`.
+        """Return the depth, value and line of the best of `cells`, the first in a tie.
 
         If time runs out, only the cells tried so far count. The most promising cells are tried
-        first, so the result is never worse than the best cell at a glance.
+        first, so the result is never worse than the best cell at one ply.
         """
         glance = max(cells, key=lambda cell: int(mover_gain(fd, ev, np.int64(cell))))
         quick = (1, int(mover_gain(fd, ev, np.int64(glance))), (glance,))
@@ -212,14 +214,14 @@ class ReportLevel:
     def _deep(
         self, fd: np.record, ev: np.record, plies: int, cells: list[int]
     ) -> tuple[tuple[int, ...], int, int]:
-        """Return line and value of the first of the best `cells`, and how many there was time for.
+        """Return the line and value of the best of `cells`, and the number of cells tried.
 
-        Likely ones are tried first.
+        The most promising cells are tried first; in a tie, the first of `cells` is best.
         """
         order = sorted(cells, key=lambda cell: -int(mover_gain(fd, ev, np.int64(cell))))
         best, line, place, tried = -MAX_SCORE, (cells[0],), 0, 0
         for cell in order:
-            # Equals have to be known as such: a move as good as the best gets its exact value.
+            # A move equal to the best needs an exact value, so that ties are recognized.
             at, least = np.int64(cell), np.int64(best)
             value = int(judge(fd, self._tb, self._ws, ev, at, np.int64(plies), least))
             if self._ws.stop:
@@ -228,14 +230,16 @@ class ReportLevel:
             if value > best or (value == best and cells.index(cell) < place):
                 best, place = value, cells.index(cell)
                 line = (cell, *self._ws.line[1, : int(self._ws.lengths[1])].tolist())
-        if 0 < tried < len(order) and best < -int(ev["own"][FIVE]) // 2:  # the other makes a five
+        if (
+            0 < tried < len(order) and best < -int(ev["own"][FIVE]) // 2
+        ):  # the opponent makes a five
             return (order[tried],), best, tried
         return line, best, tried
 
     def _swapped(
         self, state: np.record, ev: np.record, seed: int | str, plies: int
     ) -> SearchResult:
-        """Choose an action of the swap, by the expectation of the next stone's color."""
+        """Choose an action in a swap opening, by the value for the color of the next stone."""
 
         def judged(position: np.record, depth: int) -> float | None:
             fd = pattern_board.from_state(position, self._tb)
@@ -250,7 +254,7 @@ class ReportLevel:
 def _cells(fd: np.record, state: np.record, seed: int | str) -> list[int]:
     """Return the empty cells, shuffled by `seed`."""
     board: Any = state
-    if board.unsettled:  # a choice of colors comes first, and the cells after it
+    if board.unsettled:  # play the choice of color to get to the cells
         board = state.copy()
         op.play(board, rules.TAKE_BLACK)
     return [pattern_board.cell_of(fd, action) for action in root_moves(board, seed)]

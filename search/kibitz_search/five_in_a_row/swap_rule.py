@@ -1,7 +1,7 @@
-"""The swap: the stones to place before the other side chooses a color, and the color to choose.
+"""Swap openings: which stones to place before the opponent chooses a color, and which to choose.
 
-The choosing player takes the color with the better expectation. The placing player puts the first
-two stones anywhere near the center, and the third where both colors can expect about the same.
+The choosing player takes the color with the better value. The opener places the first two stones
+anywhere near the center, and the third where the position is most balanced.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row import rules
 
 Judge = Callable[[np.record, int], "float | None"]
-"""Says what a position is worth to the color whose stone comes next, looking ahead so many plies
-(0 for as many as there is time for); None when there is no time left."""
+"""Returns the value of a position for the color of the next stone, searched to a depth in plies (0
+for no limit), or None if time is up."""
 TRIAL_PLIES = 2
-"""Plies to look ahead for each place of the third stone."""
+"""The search depth for each candidate cell of the third stone."""
 
 
 def applies(state: np.record) -> bool:
-    """Return whether a position is one in which the swap is not done with."""
+    """Return whether a position is in a swap opening, before colors are chosen."""
     return bool(state["unsettled"])
 
 
 def choose(state: np.record, judge: Judge, seed: int | str) -> tuple[int, float]:
-    """Return the action to take where it `applies`, and what that is worth to who takes it."""
+    """Return the action for a position in a swap opening, and its value for the seat to act."""
     stones = int(state["stones"])
     if stones == rules.SWAP_STONES:
         return _colour(judge(state, 0) or 0.0)
@@ -39,7 +39,7 @@ def choose(state: np.record, judge: Judge, seed: int | str) -> tuple[int, float]
 
 
 def _colour(worth: float) -> tuple[int, float]:
-    """White is next."""
+    """Choose a color, given the value for white, which places the next stone."""
     return (rules.TAKE_WHITE, worth) if worth > 0 else (rules.TAKE_BLACK, -worth)
 
 
@@ -59,7 +59,7 @@ def _near_centre(state: np.record, seed: int | str) -> int:
 
 
 def _balanced(state: np.record, judge: Judge, seed: int | str) -> tuple[int, float]:
-    """Return the place of the third stone after which the better color is worth the least."""
+    """Return the cell for the third stone that minimizes the value for the better color."""
     st: Any = state.copy()
     cells = _empty(state, seed)
     best, least = cells[0], np.inf

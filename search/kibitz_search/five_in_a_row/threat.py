@@ -1,23 +1,25 @@
-"""The threat search: finds forced moves at every node, and follows fours to their end.
+"""The threat search: detects forced moves at every node, and follows sequences of fours.
 
 The counts of `pattern_board` replace several plies of search:
 
-- an own five: won now. Two fives of the other side: lost. One: it is stopped, nothing else.
-- an own open four or double four, and no five of theirs: won in three plies.
-- a four with an open three, and they can make no four: won in five.
-- their open four or double four comes next: only cells that spoil it, and own fours.
+- If the side to move can make a five, it has won. If the opponent can make two fives, it has lost;
+  if one, it must block.
+- An open four or double four, without a five for the opponent, wins in three plies.
+- A four with an open three, if the opponent cannot make a four, wins in five plies.
+- If the opponent threatens an open four or double four, only cells that prevent it and own fours
+  are searched.
 
-Blocking a five costs no depth, nor does answering an open three if there are few answers. So chains
-of fours and open threes are followed further than quiet moves.
+Blocking a five costs no depth, nor does answering an open three if there are few answers, so
+sequences of fours and open threes are searched deeper than quiet moves.
 
 Everything else is searched by iterative deepening: principal variation search (Marsland and
-Campbell 1982) with a transposition table, moves sorted by the classes of their cells, killers and
-history, late moves reduced or, near the leaves, left out. A leaf is a search of continuous fours
-by the side to move: every move is a four and every answer is forced, so what it finds is a proof.
-Moves that are no threats are tried only within two cells of a stone.
+Campbell 1982) with a transposition table and moves ordered by cell class, killers and history. Late
+moves are reduced or, near the leaves, pruned. At leaves, the side to move searches sequences of
+fours: every move is a four and every answer is forced, so a win found is proven. Moves that are not
+threats are tried only within two cells of a stone.
 
-A value of a won or lost play considers only the searched moves of the winner, but all moves of the
-loser that are near stones.
+The value of a won or lost position considers only the searched moves of the winner, but all moves
+of the loser near stones.
 """
 
 from __future__ import annotations
@@ -50,22 +52,22 @@ FIVE, DOUBLE_FOUR, FOUR_THREE = kinds.FIVE, kinds.DOUBLE_FOUR, kinds.FOUR_THREE
 FOUR_AND, FOUR_ONLY, DOUBLE_THREE = kinds.FOUR_AND, kinds.FOUR_ONLY, kinds.DOUBLE_THREE
 
 MATE = 1_000_000
-"""The value of a win, before the plies until it are subtracted."""
+"""The value of a win, from which the number of plies to it is subtracted."""
 DECIDED = MATE - 1000
 CEILING = 900_000
 """The upper bound of evaluations."""
 MAX_DEPTH = 60
-"""The greatest depth in plies, not counting the fours at the end."""
+"""The maximum depth in plies, without the fours at leaves."""
 FOURS = 12
-"""So many fours in a row are followed at a leaf; `ROOT_FOURS` where the own turn is."""
+"""The maximum number of consecutive fours at a leaf; `ROOT_FOURS` at the root."""
 ROOT_FOURS = 40
 FEW_ANSWERS = 8
-"""With fewer answers to an open three than these, what comes after them is searched as deep."""
+"""Answers to an open three cost no depth if there are fewer than this."""
 LOWER, UPPER, EXACT = 1, 2, 3
 NO_SCORE = 2 * MATE
-"""No value."""
+"""A marker for no value."""
 MARGIN = 150
-"""So much a ply may change an evaluation; where it is not enough, moves are left out."""
+"""The assumed maximum change of the evaluation per ply, for pruning."""
 
 ENTRY = kernels.record_type(
     "threat_entry",
@@ -82,7 +84,7 @@ ENTRY = kernels.record_type(
 
 @kernel
 def fours(fd: Record, who: Int) -> Int:
-    """Return in how many cells a color can make a four or more, fives not counted."""
+    """Return the number of cells in which a color can make one or more fours, but no five."""
     counts = fd.counts
     return (
         i64(counts[who, FOUR_ONLY])
@@ -94,7 +96,7 @@ def fours(fd: Record, who: Int) -> Int:
 
 @kernel
 def _answer(fd: Record, cell: Int, who: Int) -> Int:
-    """Return the cell on a line through `cell` in which a color makes a five."""
+    """Return the cell on a line through `cell` in which a color can make a five."""
     for d in range(4):
         step = i64(fd.steps[d])
         for k in range(1, 5):
@@ -106,9 +108,9 @@ def _answer(fd: Record, cell: Int, who: Int) -> Int:
 
 @kernel
 def won_by_threats(fd: Record) -> Int:
-    """Return in how many plies the side to move wins, as the counts alone prove; 0 if they don't.
+    """Return the plies to a win of the side to move that the counts prove, or 0.
 
-    Source: the classes of cells as strong engines have them; see the module.
+    The rules are listed in the module docstring; strong engines use similar classes.
     """
     me = i64(fd.side)
     other = 1 - me
@@ -125,9 +127,9 @@ def won_by_threats(fd: Record) -> Int:
 
 @kernel
 def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
-    """Return in how many plies the side to move wins with at most `left` fours before the last.
+    """Return the plies to a win of the side to move by at most `left` fours before the last.
 
-    0 if no such win was found. The first move of it is left in ``ws.choice``.
+    Returns 0 if no such win was found. Writes its first move to ``ws.choice``.
     """
     count_nodes(ws, i64(1))
     me = i64(fd.side)
@@ -148,8 +150,8 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
         if fd.classes[me, only] == DOUBLE_FOUR:
             ws.choice = only
             return i64(3)
-    key = fd.key ^ tb.stone[0, 0]  # a place that no stone is ever put to
-    half = len(tt) // 2  # the upper one is for fours, so that they push nothing else out
+    key = fd.key ^ tb.stone[0, 0]  # an index without a cell, to make a separate key
+    half = len(tt) // 2  # the upper half is for fours, so that they evict nothing else
     entry = tt[half + i64(key & np.uint64(half - 1))]
     if entry.key == key and (entry.score > 0 or entry.depth >= left):
         ws.choice = i64(entry.move)
@@ -183,7 +185,7 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
 
 @kernel
 def threats_mask(fd: Record) -> Int:
-    """Return the combination of threats in a position, to the side to move: a number below 32."""
+    """Return the combination of threats for the side to move, a number below 32."""
     me = i64(fd.side)
     own, theirs = fd.counts[me], fd.counts[1 - me]
     mask = i64(theirs[DOUBLE_FOUR] > 0) * kinds.THEIR_OPEN_FOUR
@@ -196,7 +198,7 @@ def threats_mask(fd: Record) -> Int:
 
 @kernel
 def evaluate(fd: Record, ev: Record) -> Int:
-    """Return what a position is worth to the side to move, from the counts of classes."""
+    """Return the value of a position for the side to move, from the counts of classes."""
     me = i64(fd.side)
     other = 1 - me
     own, theirs = fd.counts[me], fd.counts[other]
@@ -209,7 +211,7 @@ def evaluate(fd: Record, ev: Record) -> Int:
 
 @kernel
 def _generate_moves(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
-    """Write the moves to try into ``ws.moves[ply]`` with their scores; return how many."""
+    """Write the moves to search and their scores into ``ws.moves[ply]``; return their number."""
     me = i64(fd.side)
     other = 1 - me
     moves, scores = ws.moves[ply], ws.scores[ply]
@@ -239,7 +241,7 @@ def _generate_moves(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> 
 
 @kernel
 def _score_move(fd: Record, ws: Record, ev: Record, cell: Int, hint: Int, ply: Int) -> Int:
-    """Return how good a move looks before it is searched."""
+    """Return the ordering score of a move."""
     if cell == hint:
         return i64(1 << 40)
     me = i64(fd.side)
@@ -255,10 +257,10 @@ def _score_move(fd: Record, ws: Record, ev: Record, cell: Int, hint: Int, ply: I
 
 @kernel
 def _generate_defences(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
-    """Collect the cells that may spoil an open four or double four of the other, and own fours.
+    """Write the cells that may prevent the opponent's open four or double four, and own fours.
 
-    A stone that is on no line with a four through their cell leaves it as it is, so unless it makes
-    a four it loses; of those that are, the next node refuses what spoils nothing.
+    A stone that is not on a line with one of the fours cannot prevent them, so it loses unless it
+    makes a four. The next node refutes those of the written cells that do not help.
     """
     me = i64(fd.side)
     other = 1 - me
@@ -295,7 +297,7 @@ def _generate_defences(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) 
 
 @kernel
 def _next_move(moves: Any, scores: Any, i: Int, n: Int) -> Int:
-    """Bring the best of the moves from `i` on to place `i`, and return it."""
+    """Swap the best of the moves from index `i` on into index `i`, and return it."""
     best = i64(i)
     for k in range(i + 1, n):
         if scores[k] > scores[best]:
@@ -308,7 +310,7 @@ def _next_move(moves: Any, scores: Any, i: Int, n: Int) -> Int:
 
 @kernel
 def _update_pv(ws: Record, cell: Int, ply: Int) -> None:
-    """Make `cell`, and the line after it, the line of `ply`."""
+    """Set the best line at `ply` to `cell` and the best line after it."""
     ws.line[ply, 0] = cell
     length = i64(ws.lengths[ply + 1])
     for k in range(length):
@@ -318,7 +320,7 @@ def _update_pv(ws: Record, cell: Int, ply: Int) -> None:
 
 @kernel
 def _store_cutoff(fd: Record, ws: Record, cell: Int, depth: Int, ply: Int) -> None:
-    """Remember a move that was good enough to end a node."""
+    """Record a move that caused a cutoff."""
     if ws.killers[ply, 0] != cell:
         ws.killers[ply, 1] = ws.killers[ply, 0]
         ws.killers[ply, 0] = cell
@@ -327,7 +329,7 @@ def _store_cutoff(fd: Record, ws: Record, cell: Int, depth: Int, ply: Int) -> No
 
 @kernel
 def _narrow(fd: Record, n: Int, ply: Int) -> bool:
-    """Return whether so few answers meet an open four to come that they cost no depth."""
+    """Return whether there are so few answers to a threatened open four that they cost no depth."""
     return bool(
         fd.counts[1 - i64(fd.side), DOUBLE_FOUR] > 0 and n < FEW_ANSWERS and ply < MAX_DEPTH // 2
     )
@@ -335,7 +337,7 @@ def _narrow(fd: Record, n: Int, ply: Int) -> bool:
 
 @kernel
 def _reduction(depth: Int, i: Int, quiet: bool, pv: bool) -> Int:
-    """Return by how many plies less a late move is searched at first."""
+    """Return the depth reduction for the first search of a late move."""
     if not quiet or depth < 3 or i < 3:
         return i64(0)
     less = 1 + i64(i >= 8) + i64(i >= 20) + i64(depth >= 7 and i >= 5)
@@ -344,7 +346,7 @@ def _reduction(depth: Int, i: Int, quiet: bool, pv: bool) -> Int:
 
 @kernel
 def _shift_mate(score: Int, plies: Int) -> Int:
-    """Return a value as seen from so many plies later: a win is that much nearer."""
+    """Return a value relative to a position `plies` later, where wins and losses are closer."""
     if score > DECIDED:
         return i64(score + plies)
     return i64(score - plies) if score < -DECIDED else i64(score)
@@ -352,7 +354,7 @@ def _shift_mate(score: Int, plies: Int) -> Int:
 
 @kernel
 def _terminal_score(fd: Record, ply: Int) -> Int:
-    """Return the value of a position below the root that needs no search, `NO_SCORE` of others."""
+    """Return the value of a position below the root if it needs no search, otherwise `NO_SCORE`."""
     plies = won_by_threats(fd)
     if plies > 0:
         return MATE - ply - plies
@@ -365,7 +367,7 @@ def _terminal_score(fd: Record, ply: Int) -> Int:
 
 @kernel
 def _tt_cutoff(entry: Record, alpha: Int, beta: Int, depth: Int, ply: Int) -> Int:
-    """Return the value that an entry of this position gives, `NO_SCORE` where it gives none."""
+    """Return the value of an entry if it causes a cutoff, otherwise `NO_SCORE`."""
     if entry.depth < depth:
         return i64(NO_SCORE)
     score, bound = _shift_mate(i64(entry.score), i64(-ply)), i64(entry.bound)
@@ -376,7 +378,7 @@ def _tt_cutoff(entry: Record, alpha: Int, beta: Int, depth: Int, ply: Int) -> In
 
 @kernel
 def _tt_store(fd: Record, tt: Any, score: Int, move: Int, depth: Int, bound: Int) -> None:
-    """Remember what was found out about a position."""
+    """Store the result for a position."""
     entry = tt[i64(fd.key & np.uint64(len(tt) // 2 - 1))]
     entry.key, entry.score, entry.move = fd.key, score, move
     entry.depth, entry.bound = depth, bound
@@ -386,7 +388,7 @@ def _tt_store(fd: Record, tt: Any, score: Int, move: Int, depth: Int, bound: Int
 def _quiesce(
     fd: Record, tb: Record, ws: Record, tt: Any, stand: Int, beta: Int, calm: bool, ply: Int
 ) -> Int:
-    """Return the value of a position that is not searched further, but for fours."""
+    """Return the value of a leaf, after searching fours."""
     if calm and stand >= beta:
         return i64(stand)
     plies = by_fours(fd, tb, ws, tt, i64(FOURS))
@@ -466,7 +468,13 @@ def pvs(
     depth: Int,
     ply: Int,
 ) -> Int:
-    """Return the score, exact within (`alpha`, `beta`); meaningless if stopped, see `_FIELDS`."""
+    """Return the value of a position for the side to move, exact within (`alpha`, `beta`).
+
+    The value of a stopped search is invalid. At ply 0, ``ws.best`` and ``ws.best_value`` receive
+    the best move so far and its value, and ``ws.line[0]`` its line; ``ws.tried`` of the
+    ``ws.roots`` moves in ``ws.moves[0]`` are completed. If the next move has already proved better,
+    it is in ``ws.rising``, and ``ws.rising_value`` is a lower bound of its value.
+    """
     score: Int = _enter(fd, tb, ws, ev, tt, alpha, beta, depth, ply)
     if score != NO_SCORE:
         return score
@@ -488,7 +496,7 @@ def pvs(
             place_stone(fd, tb, cell)
             less = _reduction(depth, i64(i), quiet and node.forced == 0, beta - alpha > 1)
             lower = i64(-beta) if i == 0 else i64(-low - 1)
-            while True:  # a reduced or null-window search that beats `low` is repeated in full
+            while True:  # search again with full depth and window if the move turns out better
                 left = i64(node.depth - less)
                 value = -pvs(fd, tb, ws, ev, tt, lower, i64(-low), left, i64(ply + 1))
                 final = less == 0 and (value >= beta or lower == -beta)
@@ -516,7 +524,7 @@ def pvs(
 
 @dataclass(frozen=True)
 class _PrincipalVariation:
-    """The best line of one depth, in cells."""
+    """The best line of one depth, as cells."""
 
     value: int
     depth: int
@@ -524,10 +532,10 @@ class _PrincipalVariation:
 
 
 class Threat:
-    """The threat search of five in a row; keeps its table from turn to turn.
+    """The threat search for five in a row; keeps its table between turns.
 
-    `state` is the start of the match, which tells the board and the rule; `table` is the size of
-    the transposition table in MiB. Raises `MemoryError` where there is no room for it.
+    `state` is the first state of the match and determines the board and the rule; `table` is the
+    size of the transposition table in MiB. Raises `MemoryError` if the table cannot be allocated.
     """
 
     def __init__(self, state: np.record, *, table: int = 16) -> None:
@@ -535,21 +543,21 @@ class Threat:
         self._tb = kinds.vocabulary(bool(st.exact))
         self._ws: Any = op.workspace(state, depth=MAX_DEPTH + 2, extra=_FIELDS, source=__file__)
         self._tt = hugepages.zeros(_entries(table), ENTRY)
-        # What only some positions ask for is compiled now, not in the middle of a match.
+        # Compile the kernels now that only some positions need.
         fd: Any = pattern_board.compiled_board(int(st.width), bool(st.exact), self._tb)
         by_fours(fd, self._tb, self._ws, self._tt, np.int64(0))
         pattern_board.cell_of_class(fd, np.int64(0), np.int64(FIVE))
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the search cannot play a game, or None if it can."""
+        """Return why the search does not support a game, or None if it does."""
         return one_game_only(info, state, rules.STATE)
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
-        """Return the best move that can be found in time; `ev` holds `classes.TYPE_WEIGHTS`.
+        """Return the best move within the limits; `ev` is a `pattern_classes.WEIGHTS` record.
 
-        `state` must not be over and is unchanged. Among moves that look alike the seed decides
-        which is tried first.
+        `state` must not be terminal and is not modified. The seed decides the order of moves with
+        equal scores.
         """
         self._ws.nodes, self._ws.most = 0, limits.nodes
         with stop_timer(self._ws, ThinkingTime(limits.seconds).deadline, limits.cancelled):
@@ -580,9 +588,9 @@ class Threat:
         seed: int | str,
         hear: Callable[[_PrincipalVariation], object] = lambda line: None,
     ) -> _PrincipalVariation:
-        """Search depth after depth until the last, the time or a decision is reached.
+        """Search depth by depth until the last depth, a limit or a proven result is reached.
 
-        `hear` is called with the best line of each depth.
+        Calls `hear` with the best line of each depth.
         """
         ws: Any = self._ws
         ws.killers[:], ws.jitter[:] = 0, _jitter(seed)
@@ -604,16 +612,16 @@ class Threat:
         return best
 
     def _interrupted_result(self, before: _PrincipalVariation) -> _PrincipalVariation:
-        """Return what to play when a depth could not be finished, `before` being the last one's.
+        """Return the result after an interrupted depth; `before` is that of the previous depth.
 
-        The best of the moves that are done with counts, and so does one that has proved better
-        than these though not how much better. But where the best is lost, any other is no worse:
-        then the one that looks best is played, of those that the depth before has not shown to
-        lose as well. The value stays that of the depth before.
+        This is the best of the completed moves, or the current move if it has already proved better
+        than these. If the best completed move loses, another one is no worse: the result is then
+        the most promising of the remaining moves, preferably one that the previous depth has not
+        shown to lose, with the previous value.
         """
         ws: Any = self._ws
         if ws.rising >= 0:
-            value = int(ws.rising_value)  # at least, so one that says lost says nothing
+            value = int(ws.rising_value)  # a lower bound, so a losing value is meaningless
             value = value if value > -DECIDED else before.value
             return _PrincipalVariation(value, before.depth, (int(ws.rising),))
         if ws.best < 0:
@@ -627,7 +635,7 @@ class Threat:
         return _PrincipalVariation(before.value, before.depth, (int(cells[place]),))
 
     def _finished(self, fd: np.record, line: _PrincipalVariation) -> _PrincipalVariation:
-        """Add the fours and fives that decide the play to the end of a line that knows them."""
+        """Extend the line of a decided position with the fours and fives that decide it."""
         if abs(line.value) <= DECIDED or self._ws.stop:
             return line
         end, cells = fd.copy(), list(line.cells)
@@ -640,13 +648,13 @@ class Threat:
         return _PrincipalVariation(line.value, line.depth, tuple(cells))
 
     def _forced_move(self, fd: Any) -> int:
-        """Return the move of a side that wins by fours or must stop a five, -1 for neither."""
+        """Return the move that wins by fours or blocks a five, or -1 if there is neither."""
         if by_fours(fd, self._tb, self._ws, self._tt, np.int64(ROOT_FOURS)):
             return int(self._ws.choice)
         return int(pattern_board.cell_of_class(fd, np.int64(1 - int(fd.side)), np.int64(FIVE)))
 
     def _swapped(self, state: np.record, ev: np.record, seed: int | str, last: int) -> SearchResult:
-        """Choose an action of the swap, by the expectation of the next stone's color."""
+        """Choose an action in a swap opening, by the value for the color of the next stone."""
         deepest = 0
 
         def judge(position: np.record, depth: int) -> float | None:
@@ -676,7 +684,7 @@ _FIELDS = [
     ("tried", np.int64),
     ("rising", np.int64),
     ("rising_value", np.int64),
-    ("bounds", np.int64, (pattern_board.PLACES,)),  # what moves of the root are worth at most
+    ("bounds", np.int64, (pattern_board.PLACES,)),  # upper bounds of the root moves' values
     ("choice", np.int64),
     ("mark", np.int64),
     ("seen", np.int64, (pattern_board.PLACES,)),
@@ -687,19 +695,19 @@ _FIELDS = [
 
 
 def _entries(table: int) -> int:
-    """Return how many entries fit into so many MiB: a power of 2, at least 1024."""
+    """Return the number of entries for a size in MiB: a power of 2, at least 1024."""
     fit = max(1024, (table << 20) // ENTRY.itemsize)
     return 1 << (fit.bit_length() - 1)
 
 
 def _jitter(seed: int | str) -> np.ndarray:
-    """Return a small number for each cell, which orders what looks alike."""
+    """Return a small random number for each cell, for breaking ties in move ordering."""
     source = random.Random(seed)
     return np.array([source.randrange(1024) for _ in range(pattern_board.PLACES)])
 
 
 def _best_first(ws: Any, n: Int) -> int:
-    """Return the best looking of the first `n` moves of ply 0."""
+    """Return the move with the highest score among the first `n` at ply 0."""
     return int(ws.moves[0, int(np.argmax(ws.scores[0, :n]))])
 
 
@@ -709,5 +717,5 @@ def _pv(ws: Any) -> tuple[int, ...]:
 
 
 def _search_score(value: int) -> float:
-    """Return a value in the units of all searches: what is decided is worth `WIN_SCORE`."""
+    """Convert a value to the scale of all searches, in which decided positions have `WIN_SCORE`."""
     return float(np.sign(value)) * WIN_SCORE if abs(value) > DECIDED else float(value)

@@ -1,9 +1,9 @@
-"""The utility of a stone, as the report "5 in a Row - Tic Tac Toe (10 x 10 Grid)" scores it.
+"""The utility of a stone, as defined in the report "5 in a Row - Tic Tac Toe (10 x 10 Grid)".
 
-The report looks along the four lines through the stone. A *live* N is an unbroken row of N with
-both ends open, a *sleep* N one with one end open. A *tricky five* is four stones of a window of
-five with the gap inside; gaps are counted, so two windows with the same gap are one. The first row
-of its table that matches gives the utility:
+The report examines the four lines through the stone. A *live* N is an unbroken row of N with both
+ends open, a *sleep* N one with one end open. A *tricky five* is four stones in a window of five
+with the gap inside; windows with the same gap count once. The first matching row of its table gives
+the utility:
 
     =============  ========================================================  =======  ===========
     row            what the stone makes                                      own      the other's
@@ -24,14 +24,14 @@ of its table that matches gives the utility:
     center         the middle of an empty board                              1
     =============  ========================================================  =======  ===========
 
-The last column is for what a stone of the *other* color would have made in the same cell; the
-report's first level tests it after each row of the own color. As the numbers fall in the order of
-the tests, the utility is the larger of the two. It is for a stone that may be placed now. In a
-minimax it would reward the other for answering each of our threats, so neither side would make any.
-If exactly five win, a longer row matches no row of the table.
+The last column applies to what a stone of the *other* color would have made in the same cell; the
+report's first level tests it after each row for the stone's own color. Because the numbers decrease
+in the order of the tests, the utility is the larger of the two. It is used only for a candidate
+stone. In minimax, it would reward the opponent for answering each threat, so neither side would
+make any. If exactly five win, longer rows match no row of the table.
 
-Two bugs in the report's listing are not copied: one test of a tricky five checks the wrong stone,
-and a test that returns early leaves its trial stone on the board.
+Two bugs in the report's listing are not reproduced: one test for a tricky five checks the wrong
+stone, and a test that returns early leaves its trial stone on the board.
 """
 
 from __future__ import annotations
@@ -76,21 +76,21 @@ UTILITIES = kernels.record_type(
 
 
 def usual(state: np.record) -> np.record:
-    """Return the numbers of the report, both columns."""
+    """Return both columns of the report's table."""
     ev: Any = kernels.new(UTILITIES)
     ev.own[: len(OWN)], ev.other[: len(OTHER)], ev.centre = OWN, OTHER, CENTRE
     record: np.record = ev
     return record
 
 
-# What one line holds, for all lines at once. A line's code is the kind of its row, and 6 more
-# where there is a gap to fill; what decides by itself needs no more than that.
+# Line codes. The code of a line is the kind of its row, plus 6 if there is a gap to fill. Lines
+# that decide by themselves have a single code.
 _SLEEP_TWO, _LIVE_TWO, _SLEEP_THREE, _LIVE_THREE, _SLEEP_FOUR = range(1, 6)
 _WITH_GAP, _WINS, _FIVE = 6, 12, 13
 
 
 def along(exact: bool) -> np.ndarray:
-    """Return the code of each line of `patterns.lines`, uint8 [3^(2r)]."""
+    """Return the code of each line in `patterns.lines`, uint8 [3^(2r)]."""
     rows = patterns.lines(exact)
     length, ends, gaps = patterns.longest(rows), _open_ends(rows), _gaps(rows)
     conditions = [
@@ -109,7 +109,7 @@ def along(exact: bool) -> np.ndarray:
 
 
 def _open_ends(rows: np.ndarray) -> np.ndarray:
-    """Return how many ends of the row through the center are open."""
+    """Return the number of open ends of the row through the center of each line."""
     r, at = rows.shape[1] // 2, np.arange(len(rows))
     ends = np.zeros(len(rows), np.int64)
     for half in (rows[:, r::-1], rows[:, r:]):
@@ -120,7 +120,7 @@ def _open_ends(rows: np.ndarray) -> np.ndarray:
 
 
 def _gaps(rows: np.ndarray) -> np.ndarray:
-    """Return how many cells are the inner gap of a window of five with four stones."""
+    """Return the number of cells in each line that are inner gaps of tricky fives."""
     r = rows.shape[1] // 2
     gap = np.zeros(rows.shape, bool)
     for start in range(r - 4, r + 1):
@@ -133,7 +133,7 @@ def _gaps(rows: np.ndarray) -> np.ndarray:
 
 
 def together() -> np.ndarray:
-    """Return the row of the table for each combination of codes, uint8 [65536]."""
+    """Return the table row for each combination of codes, uint8 [65536]."""
     four = patterns.four_directions()
     low = np.where(four < _WITH_GAP, four, four - _WITH_GAP)
 
@@ -168,5 +168,5 @@ def together() -> np.ndarray:
 
 @functools.cache
 def vocabulary(exact: bool) -> np.record:
-    """Return the tables for fields; they are never changed."""
+    """Return the lookup tables for boards; they are never modified."""
     return pattern_board.tables(along(exact), together(), exact)

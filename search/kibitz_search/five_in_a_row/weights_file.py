@@ -1,7 +1,7 @@
-"""Class weights of `threat` as one array, and their files.
+"""The class weights of `threat` as one array, and their files.
 
-`kibitz train five-in-a-row/patterns` writes such files. Weights are for one size of board: what
-cells are worth depends on how much room there is.
+`kibitz train five-in-a-row/patterns` writes such files. Weights are for one board size, because the
+value of cells depends on the available space.
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ from kibitz_search.five_in_a_row import pattern_classes as kinds
 
 GAME, KIND = "five-in-a-row", "cell-classes"
 CLASSES = kinds.FIVE
-"""Classes that the evaluation counts: all before a five, of which the first is worth nothing."""
+"""The number of classes that the evaluation counts: all below a five, the first of which has weight
+0."""
 THREATS = 32
 SIZE = 2 * CLASSES + THREATS
 """The weights: cells of each class to move, of the other, and each combination of threats."""
 WEIGHTS: Final = Path(__file__).with_name("weights")
 """The directory of the fitted weights that come with this package."""
 LARGEST = 20_000
-"""Of a weight: sums of them stay below what a win is worth."""
+"""The maximum absolute weight, so that sums are below the value of a win."""
 
 
 def joined(ev: Any) -> np.ndarray:
-    """Return the weights of an evaluation record as one array [SIZE]."""
+    """Return the weights in an evaluation record as one array [SIZE]."""
     return np.concatenate([ev.own[:CLASSES], ev.other[:CLASSES], ev.threats]).astype(np.float64)
 
 
 def with_numbers(numbers: np.ndarray) -> np.record:
-    """Return the usual evaluation record with fitted weights [SIZE], rounded to whole numbers."""
+    """Return the default evaluation record with fitted weights [SIZE], rounded to integers."""
     ev: Any = kinds.usual(kernels.new(kinds.WEIGHTS))
     rounded = np.rint(numbers).astype(np.int64)
     ev.own[:CLASSES], ev.other[:CLASSES], ev.threats[:] = np.split(rounded, [CLASSES, 2 * CLASSES])
@@ -44,7 +45,7 @@ def with_numbers(numbers: np.ndarray) -> np.record:
 
 
 def file_of(numbers: list[float], size: int) -> weights.WeightsFile:
-    """Return a file of these weights [SIZE] for a size of the board."""
+    """Return a weights file with these weights [SIZE] for a board size."""
     return weights.WeightsFile(game=GAME, kind=KIND, shape=_shape(size), weights=numbers)
 
 
@@ -54,7 +55,7 @@ def _shape(size: object) -> dict[str, int | str]:
 
 
 def read(path: Path) -> weights.WeightsFile:
-    """Return a file of class weights, or raise `WeightsError`."""
+    """Read a file of class weights, or raise `WeightsError`."""
     file = weights.load(path, game=GAME, kind=KIND)
     expected = _shape(file.shape.get("board"))
     if file.shape != expected:
@@ -83,9 +84,9 @@ def fitted(state: np.record) -> np.record:
 
 
 def evaluation(file: weights.WeightsFile, path: Path) -> Evaluation:
-    """Return the evaluation of a file that `read` has read from `path`.
+    """Return the evaluation for a file that `read` returned for `path`.
 
-    It raises `ValueError` for a match on a board of another size.
+    The evaluation raises `ValueError` for matches on boards of other sizes.
     """
 
     def made(state: np.record) -> np.record:
