@@ -1,8 +1,8 @@
 """The free cells of a position as bits, and the lines among them.
 
-Every later position of a play is a subset of its cells. *Isolated* cells have no free
-neighbor; only their number matters, and only whether it is even, because two of them cancel in
-any sum. So an island has one bit for all that are isolated in its first position, in `spare`.
+All later positions are subsets of its cells. *Isolated* cells have no free neighbor; only the
+parity of their number matters, because two of them cancel in any sum. One bit, `spare`, therefore
+represents all cells that are isolated in the first position.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kibitz_games.line_nim import geometry as geo
 from kibitz_games.line_nim import rules
 
 MAX_CELLS = 64
-"""Cells that an island may have."""
+"""The maximum number of cells."""
 
 
 def free_cells(state: Any) -> tuple[int, ...]:
@@ -25,13 +25,13 @@ def free_cells(state: Any) -> tuple[int, ...]:
 
 
 class CellBitboard:
-    """Cells, a bit each in ascending order, and which lines there are among them."""
+    """A set of cells, with one bit per cell in ascending order, and the lines among them."""
 
     def __init__(self, cells: Iterable[int]) -> None:
         given = set(cells)
         self.isolated = frozenset(c for c in given if given.isdisjoint(geo.neighbours(c)))
         self.cells = tuple(sorted((given - self.isolated) | set(sorted(self.isolated)[:1])))
-        """One isolated cell stands for all of them."""
+        """The cells with bits; one isolated cell represents all of them."""
         self._place = {cell: place for place, cell in enumerate(self.cells)}
         if self.isolated:
             self._place |= dict.fromkeys(self.isolated, self._place[min(self.isolated)])
@@ -40,25 +40,25 @@ class CellBitboard:
 
     @property
     def size(self) -> int:
-        """How many bits there are."""
+        """The number of bits."""
         return len(self.cells)
 
     @property
     def full(self) -> int:
-        """The set of all bits."""
+        """The mask of all bits."""
         return (1 << self.size) - 1
 
     @property
     def spare(self) -> int:
-        """The bit that stands for the isolated cells, or 0."""
+        """The bit that represents the isolated cells, or 0."""
         return self.bits(sorted(self.isolated)[:1])
 
     def covers(self, cells: Iterable[int]) -> bool:
-        """Return whether all of these cells are cells of the island."""
+        """Return whether all of these cells are in the set."""
         return all(cell in self._place for cell in cells)
 
     def bits(self, cells: Iterable[int]) -> int:
-        """Return the set of bits of some cells; isolated ones cancel in pairs."""
+        """Return the mask of `cells`; isolated cells cancel in pairs."""
         mask = 0
         for cell in cells:
             mask ^= 1 << self._place[cell]
@@ -66,6 +66,6 @@ class CellBitboard:
 
 
 def lines(cells: Iterable[int]) -> list[int]:
-    """Return the actions of a position with these free cells, ascending."""
+    """Return the actions of a position with these free cells in ascending order."""
     given = set(cells)
     return [action for action, line in enumerate(geo.LINES) if given.issuperset(line)]

@@ -1,21 +1,22 @@
-"""Connected parts: how a position falls apart, their canonical forms, and misere theory.
+"""Connected components of a position, their canonical names, and misere theory.
 
-A sum of parts is the same game wherever its parts lie and however they are turned. So a part's name
-is a number that all of its images share, under translations and the twelve symmetries of the
-hexagonal grid (six turns, each with and without a reflection). In every image each cell has a
-random number by its place relative to the image's corner; these are combined, and the least of the
-twelve combinations is the name. Names have 63 bits, so collisions are negligible for the millions
-of parts of a search.
+A sum of components is the same game wherever its components are and however they are rotated. The
+name of a component is therefore a number shared by all of its images under translation and the
+twelve symmetries of the hexagonal grid (six rotations, each with and without reflection). In each
+image, each cell has a random number that depends on its position relative to the image's corner.
+These numbers are combined, and the smallest of the twelve results is the name. Names have 63 bits,
+so collisions are negligible for the millions of components in a search.
 
-A position is named by the sum of its parts' names. Isolated cells count as one part if
-they are odd in number and as none if they are even, because two of them cancel in any sum.
+The name of a position is the sum of its components' names. An odd number of isolated cells counts
+as one component and an even number as none, because two of them cancel in any sum.
 
-Parts of up to `PART_CELLS` cells are analyzed completely (see
-`kibitz_search.line_nim.evaluation`), each once for all its images. A lone part is lost for the
-mover when its misere value is 0. A sum of tame parts is lost exactly when the nim values combine to
-0 if some part is firm, to 1 if all are fickle: E. R. Berlekamp, J. H. Conway, R. K. Guy, "Winning
-Ways" (1982), chapter 13. Sums with wild parts are for search; T. E. Plambeck, A. N. Siegel, "Misere
-quotients for impartial games" (2008), tell why no such rule can hold for all of them.
+Components of up to `PART_CELLS` cells are analyzed completely (see
+`kibitz_search.line_nim.evaluation`), once for all images. A single component is lost for the mover
+if its misere value is 0. A sum of tame components is lost if the nim values combine to 0 and at
+least one component is firm, or if they combine to 1 and all are fickle: E. R. Berlekamp, J. H.
+Conway, R. K. Guy, "Winning Ways" (1982), chapter 13. Sums with wild components must be searched; T.
+E. Plambeck, A. N. Siegel, "Misere quotients for impartial games" (2008), explain why no such rule
+can hold for all of them.
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ from kibitz_search.line_nim.retrograde import PLACE, PRIME
 
 SYMMETRIES = 12
 WIDTH = 32
-"""More than any image of the board is wide or high."""
+"""An upper bound on the width and height of the board's images."""
 LINES = 7 * MAX_CELLS
-"""No island has more lines: from each cell a single one, and two in each of three directions."""
+"""An upper bound on the number of lines: from each cell, one single cell and two in each of three
+directions."""
 CACHE_SIZE = 1 << 14
-"""Places for small parts that were worked out; there are 1,897 up to symmetry."""
+"""The cache size for analyzed small components, of which there are 1,897 up to symmetry."""
 UNKNOWN, WON, LOST = -1, 0, 1
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
@@ -46,18 +48,18 @@ Words = np.ndarray[Any, np.dtype[np.uint64]]
 CHART = kernels.record_type(
     "line_nim_chart",
     [
-        ("verdict", np.int64),  # of the last survey: UNKNOWN, or whether the mover has WON or LOST
-        ("largest", np.int64),  # cells of its largest part
-        ("size", np.int64),  # cells of the island
-        ("count", np.int64),  # its lines
+        ("verdict", np.int64),  # of the last analysis: UNKNOWN, or WON or LOST for the mover
+        ("largest", np.int64),  # cells in its largest component
+        ("size", np.int64),  # number of cells
+        ("count", np.int64),  # number of lines
         ("lines", np.uint64, (LINES,)),
         ("near", np.uint64, (MAX_CELLS,)),  # the neighbors of each cell
-        ("across", np.int64, (SYMMETRIES, MAX_CELLS)),  # the place of each cell in each image
+        ("across", np.int64, (SYMMETRIES, MAX_CELLS)),  # the position of each cell in each image
         ("down", np.int64, (SYMMETRIES, MAX_CELLS)),
-        ("cells", np.int64, (MAX_CELLS,)),  # of the part that is looked at
-        ("small", np.int64, (MAX_LINES,)),  # its lines, as sets of its own cells
-        ("names", np.uint64, (CACHE_SIZE,)),  # of the parts that were worked out
-        ("summaries", np.int16, (CACHE_SIZE,)),  # and what was found
+        ("cells", np.int64, (MAX_CELLS,)),  # of the current component
+        ("small", np.int64, (MAX_LINES,)),  # its lines, as masks of its own cells
+        ("names", np.uint64, (CACHE_SIZE,)),  # of the analyzed components
+        ("summaries", np.int16, (CACHE_SIZE,)),  # and their summaries
     ],
     source=__file__,
 )
@@ -74,18 +76,18 @@ LOW63 = np.uint64(2**63 - 1)
 
 
 def images(cell: int) -> list[tuple[int, int]]:
-    """Return where a cell of the board comes to lie in each of the twelve images."""
+    """Return the position of a cell of the board in each of the twelve images."""
     y, x = divmod(cell, geo.SIDE)
     q, r = x - (y - y % 2) // 2, y
     places = []
     for _ in range(6):
-        q, r = -r, q + r  # a sixth of a turn
+        q, r = -r, q + r  # rotate by 60 degrees
         places += [(q, r), (r, q)]
     return places
 
 
 def write_chart(chart: Record, island: CellBitboard) -> None:
-    """Write an island into a chart."""
+    """Fill a chart with a set of cells."""
     chart.size, chart.count = island.size, len(island.lines)
     chart.lines[: len(island.lines)] = island.lines
     places = {cell: place for place, cell in enumerate(island.cells)}
@@ -102,7 +104,7 @@ def _place(bit: Any) -> Int:
 
 @kernel
 def component(ch: Record, mask: Any) -> Any:
-    """Return the part of a position's lowest cell; its cells are listed, ``ch.cells[0]`` first."""
+    """Return the component of the lowest cell in `mask`, and write its cells to ``ch.cells``."""
     one = np.uint64(1)
     part = mask & (~mask + one)
     edge, count = part, np.int64(0)
@@ -119,7 +121,7 @@ def component(ch: Record, mask: Any) -> Any:
 
 @kernel
 def popcount(mask: Any) -> Int:
-    """Return how many bits a set has."""
+    """Return the number of set bits."""
     count = np.int64(0)
     while mask != np.uint64(0):
         mask &= mask - np.uint64(1)
@@ -129,7 +131,7 @@ def popcount(mask: Any) -> Int:
 
 @kernel
 def canonical_name(ch: Record, count: Int) -> Any:
-    """Return the name of the part whose `count` cells are listed; the same for all its images."""
+    """Return the name of the component with the first `count` of ``ch.cells``."""
     least = LOW63
     for image in range(SYMMETRIES):
         left, top = np.int64(WIDTH), np.int64(WIDTH)
@@ -147,7 +149,7 @@ def canonical_name(ch: Record, count: Int) -> Any:
 
 @kernel
 def _solve_component(ch: Record, part: Any, count: Int) -> Int:
-    """Work out the small part whose cells are listed."""
+    """Analyze the small component with the first `count` of ``ch.cells``."""
     lines = np.int64(0)
     for k in range(ch.count):
         line = ch.lines[k]
@@ -162,7 +164,7 @@ def _solve_component(ch: Record, part: Any, count: Int) -> Int:
 
 @kernel
 def _cached_summary(ch: Record, part: Any, count: Int, named: Any) -> Int:
-    """Return what is known of a small part, and remember it."""
+    """Return the summary of a small component, analyzing it if it is not cached."""
     slot = np.int64(named & np.uint64(CACHE_SIZE - 1))
     if ch.names[slot] != named:
         ch.names[slot] = named
@@ -172,7 +174,7 @@ def _cached_summary(ch: Record, part: Any, count: Int, named: Any) -> Int:
 
 @kernel
 def analyse(ch: Record, mask: Any) -> Any:
-    """Return the name of a position; ``ch.verdict`` gets the verdict of theory."""
+    """Return the name of a position; set ``ch.verdict`` according to misere theory."""
     named, rest = np.uint64(0), mask
     parts, singles, large = np.int64(0), np.int64(0), np.int64(0)
     wild, firm, total, alone = np.int64(0), np.int64(0), np.int64(0), np.int64(0)

@@ -1,22 +1,23 @@
-"""An evaluation of Line-Nim: exact if all parts are small and tame, otherwise an estimate.
+"""An evaluation for Line-Nim: exact if all components are small and tame, otherwise an estimate.
 
-A position falls apart into connected parts. For each part of at most `reach` cells every subset of
-its cells is analyzed once. This gives its nim value in normal play (the player who takes the last
-cell wins), its value in misere play (that player loses, and the empty part counts as 1), and
-whether it is *tame*. A part is tame when all that its lines lead to is tame and the two values are
-equal, or are 0 and 1 in either order. The second kind is called *fickle*: in a sum it acts like a
-heap of that many matches, 0 or 1. The first kind is *firm*, and acts like heaps of two and more.
-This decides who wins a sum of tame parts, as in Nim itself: the player to move loses exactly when
-the normal values add up to 0 (without carrying) if some part is firm, to 1 if none is.
+A position consists of connected components. For each component of at most `reach` cells, all
+subsets of its cells are analyzed. This gives its nim value in normal play (the player who takes the
+last cell wins), its value in misere play (that player loses, and the empty component counts as 1),
+and whether it is *tame*. A component is tame if all of its successors are tame and the two values
+are equal, or are 0 and 1 in either order. The second kind is called *fickle*: in a sum, it behaves
+like a heap of 0 or 1 matches. The first kind is *firm*, and behaves like heaps of two or more. This
+decides who wins a sum of tame components, as in Nim: the player to move loses if the normal values
+add up (without carrying) to 0 with at least one firm component, or to 1 without any.
 
-Two more facts are used: a lone part of whatever kind is lost for the player to move exactly when
-its misere value is 0, and two isolated cells cancel in any sum, which tame theory knows anyway.
+Two more facts are used: a single component of any kind is lost for the player to move if its misere
+value is 0, and two isolated cells cancel in any sum, which also follows from tame theory.
 
 Source: J. H. Conway, "On Numbers and Games" (1976), chapter 12, "How to lose when you must".
 
-The numbers are data: ``ev.sure`` is the value of a position that theory decides, ``ev.guess`` that
-of one where the same rule is applied to parts that are not all tame, and ``ev.reach`` the size of
-the largest part that is analyzed. A position with a larger part has the value 0 for both seats.
+The numbers are data: ``ev.sure`` is the value of a position that the theory decides, ``ev.guess``
+the value if the same rule is applied to components that are not all tame, and ``ev.reach`` the size
+of the largest component that is analyzed. A position with a larger component has the value 0 for
+both seats.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ from kibitz_games.line_nim import rules
 i64 = kernels.int64_cast()
 
 PART_CELLS = 8
-"""The largest part that may be worked out: it has 255 subsets."""
+"""The maximum size of a component for analysis: it has 255 subsets."""
 SUBSETS = 1 << PART_CELLS
 MAX_LINES = 7 * PART_CELLS
-"""No part has more lines: from each cell a single one, and two in each of three directions."""
+"""An upper bound on a component's lines: from each cell, itself and two in each of three
+directions."""
 TAME = 256
-"""A summary of a part is its nim value, 16 times its misere value, and this where it is tame. No
-value exceeds the number of moves that are left, hence of cells, by more than one."""
+"""The summary of a component is its nim value, plus 16 times its misere value, plus this number if
+it is tame. No value exceeds the number of remaining moves, and thus of cells, by more than one."""
 
 PARTS = kernels.record_type(
     "line_nim_parts",
@@ -54,9 +56,9 @@ PARTS = kernels.record_type(
 
 @kernel
 def _component(st: Record, start: Int, cells: Any, place: Any) -> Int:
-    """Write the part of `start` into `cells`, and into `place` where each cell stands there.
+    """Write the component of `start` into `cells`, and the index of each cell there into `place`.
 
-    Return how many cells it has. `place` is -1 for cells of no part so far.
+    Return the number of cells. `place` is -1 for cells that are not in a component yet.
     """
     cells[0] = start
     place[start] = 0
@@ -75,7 +77,7 @@ def _component(st: Record, start: Int, cells: Any, place: Any) -> Int:
 
 @kernel
 def _lines(st: Record, cells: Any, place: Any, n: Int, lines: Any) -> Int:
-    """Write the lines of a part as sets of its cells, one bit each; return how many."""
+    """Write the lines of a component as masks of its cells; return their number."""
     count = 0
     for i in range(n):
         lines[count] = 1 << i
@@ -94,7 +96,7 @@ def _lines(st: Record, cells: Any, place: Any, n: Int, lines: Any) -> Int:
 
 @kernel
 def _mex(values: Int) -> Int:
-    """Return the least number that is not in a set of numbers, one bit each."""
+    """Return the least number whose bit is not set."""
     value = 0
     while (values >> value) & 1:
         value += 1
@@ -103,7 +105,7 @@ def _mex(values: Int) -> Int:
 
 @kernel
 def summary(lines: Any, count: Int, n: Int) -> Int:
-    """Work out a part of `n` cells with these lines; see `TAME` for the answer."""
+    """Analyze a component of `n` cells with these lines; return its summary (see `TAME`)."""
     found = np.empty(SUBSETS, np.int64)
     found[0] = 16 + TAME
     for left in range(1, 1 << n):
@@ -123,7 +125,7 @@ def summary(lines: Any, count: Int, n: Int) -> Int:
 
 @kernel
 def _evaluate(ev: Record, st: Record, seat: Int) -> Any:
-    """Return what the position is worth to `seat`: a positive number where it should win."""
+    """Return the value of the position for `seat`, positive if it should win."""
     if st.side < 0:
         return 0.0
     cells, lines = np.empty(rules.WALL, np.int64), np.empty(MAX_LINES, np.int64)
@@ -154,7 +156,7 @@ operations.implement(PARTS, evaluate=_evaluate)
 
 
 def parts(state: np.record) -> np.record:
-    """Return the usual numbers."""
+    """Return the default evaluation record."""
     ev: Any = kernels.new(PARTS)
     ev.sure, ev.guess, ev.reach = 100.0, 30.0, PART_CELLS
     record: np.record = ev
@@ -162,7 +164,7 @@ def parts(state: np.record) -> np.record:
 
 
 def outcome(state: np.record) -> np.record:
-    """Return the numbers that know nothing but won and lost: no part is worked out."""
+    """Return an evaluation record without analysis, which values all unfinished positions at 0."""
     ev: Any = parts(state)
     ev.reach = 0
     record: np.record = ev

@@ -1,10 +1,10 @@
-"""A search for who wins a sum of parts that is too large for a table.
+"""A search for the winner of a sum of components that is too large for a table.
 
-Depth first, with a transposition table keyed by the names of positions (see `components`), so that
-a sum is searched once however it lies on the board and whichever lines led to it. At each position
-all that the lines lead to is first looked up and held to theory; only what neither decides is
-searched, and what falls into small parts first. The table keeps proven positions only, so what was
-found for one position holds for any other, in later turns too.
+It is a depth-first search with a transposition table keyed by the names of positions (see
+`components`), so each sum is searched once, regardless of its location on the board and of the
+moves that led to it. At each position, all successors are first checked against theory and the
+table. Only undecided successors are searched, those with small components first. The table contains
+only proven positions, so it remains valid in later turns.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ WORKSPACE = kernels.record_type(
     [
         ("stop", np.int64),
         ("nodes", np.int64),
-        ("masks", np.uint64, (MAX_CELLS + 1, LINES)),  # what the lines of each ply lead to
+        ("masks", np.uint64, (MAX_CELLS + 1, LINES)),  # successors at each ply
         ("names", np.uint64, (MAX_CELLS + 1, LINES)),
-        ("weights", np.int64, (MAX_CELLS + 1, LINES)),  # less is searched sooner
+        ("weights", np.int64, (MAX_CELLS + 1, LINES)),  # lower weights are searched first
     ],
     source=__file__,
 )
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
-"""A table: a name, shifted by one, and in the lowest bit whether the mover has lost."""
+"""A table of names, shifted left by one; the lowest bit is 1 if the mover has lost."""
 
 
 @kernel
 def probe(known: Words, name: Any) -> Int:
-    """Return what the table says of a position."""
+    """Return the verdict in the table for a position, or `UNKNOWN`."""
     entry = known[np.int64(name & np.uint64(known.shape[0] - 1))]
     if entry >> np.uint64(1) != name or entry == np.uint64(0):
         return np.int64(UNKNOWN)
@@ -46,7 +46,7 @@ def probe(known: Words, name: Any) -> Int:
 
 @kernel
 def _remember(known: Words, name: Any, verdict: Int) -> Int:
-    """Enter a proven position; return the verdict."""
+    """Store the verdict for a proven position, and return it."""
     slot = np.int64(name & np.uint64(known.shape[0] - 1))
     known[slot] = (name << np.uint64(1)) | np.uint64(verdict)
     return np.int64(verdict)
@@ -54,7 +54,7 @@ def _remember(known: Words, name: Any, verdict: Int) -> Int:
 
 @kernel
 def judge(ch: Record, known: Words, mask: Any) -> Any:
-    """Return the name of a position; ``ch.verdict`` is what theory or the table says."""
+    """Return the name of a position; set ``ch.verdict`` from theory or the table."""
     name = analyse(ch, mask)
     if ch.verdict == UNKNOWN:
         ch.verdict = probe(known, name)
@@ -63,7 +63,7 @@ def judge(ch: Record, known: Words, mask: Any) -> Any:
 
 @kernel
 def _open(ch: Record, ws: Record, known: Words, mask: Any, ply: Int) -> Int:
-    """Write what is yet to be searched at a ply, best first; return how much, -1 for a win."""
+    """Write the undecided successors at a ply, best first; return their number, or -1 for a win."""
     count = np.int64(0)
     for k in range(ch.count):
         line = ch.lines[k]
@@ -95,9 +95,9 @@ def _open(ch: Record, ws: Record, known: Words, mask: Any, ply: Int) -> Int:
 
 @kernel
 def prove(ch: Record, ws: Record, known: Words, mask: Any, name: Any, ply: Int) -> Int:
-    """Return whether the mover has `WON` or `LOST`, or `UNKNOWN` after the stop word.
+    """Return whether the mover has `WON` or `LOST`, or `UNKNOWN` if stopped.
 
-    The position is one of which `judge` knew nothing, and `name` what it answered.
+    The position must be undecided by `judge`, which returned `name`.
     """
     ws.nodes += 1
     count = _open(ch, ws, known, mask, ply)

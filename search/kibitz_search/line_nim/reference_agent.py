@@ -1,10 +1,10 @@
-"""The assignment's player: alpha-beta, 5 to 10 plies deep, and chance before that.
+"""The player from the assignment: random moves first, then alpha-beta, 5 to 10 plies deep.
 
-As the report "AI Capstone assignment2" (NYCU, spring 2023) describes it. While there are more than
-`CROWDED` moves it takes any. Then it searches 5 plies deep, and deeper as far as the time
-allows, up to `MAX_DEPTH`. A position that is won counts `ALL`; where the depth is used up and only
-isolated cells are left, their parity says who wins, which counts `NEARLY`; anything else is worth
-nothing. The moves are shuffled, and the first of equals is played.
+It follows the report "AI Capstone assignment2" (NYCU, spring 2023). While there are more than
+`CROWDED` moves, it plays a random move. After that, it searches 5 plies deep, and deeper while time
+allows, up to `MAX_DEPTH`. A won position has the value `ALL`. At the maximum depth, if only
+isolated cells remain, their parity determines the winner, for a value of `NEARLY`; other leaves
+have the value 0. The moves are shuffled, and the first of several equal moves is played.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def isolated(st: op.Record) -> Any:
 
 @kernel
 def _leaf(st: op.Record) -> Int:
-    """Return what a position is worth to the mover where the depth is used up."""
+    """Return the value of a leaf for the mover."""
     if not isolated(st):
         return np.int64(0)
     return np.int64(-NEARLY if i64(st.free) & 1 else NEARLY)
@@ -53,9 +53,9 @@ def _leaf(st: op.Record) -> Int:
 
 @kernel
 def _value(st: op.Record, ws: op.Record, low: Int, high: Int, depth: Int, ply: Int) -> Any:
-    """Return the worth to the mover by alpha-beta; at ply 0 the moves stand there already."""
+    """Return the alpha-beta value for the mover; at ply 0, the moves must be in place."""
     if st.side < 0:
-        return np.int64(ALL)  # the other one took the last cell
+        return np.int64(ALL)  # the opponent took the last cell
     if depth == 0:
         return _leaf(st)
     moves, n, floor = ws.moves[ply], np.int64(ws.roots), np.int64(low)
@@ -82,31 +82,31 @@ def _value(st: op.Record, ws: op.Record, low: Int, high: Int, depth: Int, ply: I
 
 
 class ReferenceAgent:
-    """The search of the assignment; keeps its workspace from turn to turn."""
+    """The search from the assignment; keeps its workspace between turns."""
 
     def __init__(self, state: np.record) -> None:
         extra = [("roots", np.int64), ("tried", np.int64)]
         self._ws = op.workspace(state, depth=MAX_DEPTH, extra=extra, source=__file__)
         self._search_depth(
             state.copy(), root_moves(state, 0)[:1], 1
-        )  # the start of a match is too crowded
+        )  # compile; `search` plays at random at the start
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why it cannot play a game, or None if it can."""
+        """Return why the search does not support a game, or None if it does."""
         return one_game_only(info, state, rules.STATE)
 
     def search(self, state: np.record, ev: np.record | None, limits: SearchLimits) -> SearchResult:
-        """Return the move that it plays; the seed shuffles the moves.
+        """Return the chosen move; the seed determines the order of moves.
 
-        `state` must not be over and is unchanged.
+        `state` must not be terminal and is not modified.
         """
         thinking = ThinkingTime(limits.seconds)
         st, actions = state.copy(), root_moves(state, limits.seed)
         self._ws.nodes = self._ws.stop = self._ws.most = 0
         best = SearchResult(actions[0], 0.0, 0, 0, (actions[0],))
         if len(actions) <= CROWDED:
-            # The first ply is looked at to its end, so that there is an answer, however late it is.
+            # The first depth is always completed, so that there is a result.
             best = self._search_depth(st, actions, 1)
             last = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
             self._ws.most = limits.nodes
@@ -118,7 +118,7 @@ class ReferenceAgent:
     def _deepen(
         self, st: np.record, actions: list[int], last: int, best: SearchResult
     ) -> SearchResult:
-        """Search deeper and deeper, until it is clear who wins or the time is up."""
+        """Search with increasing depth until the winner is known or time is up."""
         for depth in range(min(MIN_DEPTH, last), last + 1):
             if abs(best.value) == WIN_SCORE:
                 break
@@ -131,10 +131,10 @@ class ReferenceAgent:
     def _interrupted_result(
         self, actions: list[int], result: SearchResult, before: SearchResult
     ) -> SearchResult:
-        """Return what to play when a depth could not be finished, `before` being the last one's.
+        """Return the result after an interrupted depth; `before` is that of the previous depth.
 
-        That is the move of before, unless it has just been shown to lose: then the first one that
-        has not.
+        The move is the previous one, unless a better one was found. If it was shown to lose, the
+        result is the first move that was not.
         """
         tried = int(self._ws.tried)
         if before.action not in actions[:tried]:

@@ -1,22 +1,22 @@
-"""Retrograde analysis of every subset of an island: who loses, 64 positions at once.
+"""Retrograde analysis of all subsets of a set of cells, 64 positions at once.
 
-A position is *lost* when the player to move loses. The empty one is not: the player who took the
-last cell has lost. Any other is lost exactly when no line leads to a lost one. Subsets are numbered
-by their bits, so a line always leads to a smaller number, and one pass in ascending order settles
-them all.
+A position is *lost* if the player to move loses. The empty position is not lost, because the player
+who took the last cell loses. Any other position is lost if and only if no line leads to a lost
+position. Subsets are numbered by their bits, so lines always lead to smaller numbers, and one pass
+in ascending order decides all positions.
 
-The lowest six bits are a place within a word, so one load answers for 64 positions:
+The lowest six bits are the bit index within a word, so one load covers 64 positions:
 
-- A line without cells among these six leads from word `h` to word ``h ^ line`` in all 64 places.
-- Of a line with some cells among them, the places without these cells are kept, and shifted by the
+- A line without cells among these six leads from word `h` to word ``h ^ line`` for all 64 bits.
+- For a line with some cells among them, the bits without these cells are kept and shifted by the
   sum of the cells' bits.
-- Lines within the six are settled in the word itself, from its lowest open place on: each lost
-  place marks the places that are won by moving to it.
+- Lines within the six are resolved within the word, starting with its lowest undecided bit: each
+  lost position marks the positions that win by moving to it.
 
-Words come in blocks of `MIDDLE` bits. Lines that reach beyond a block are followed for the whole
-block at once, which the compiler vectorizes. For the others, a list made in advance tells which
-lines fit at each place in a block. With `n` cells there are ``2 ** n`` bits: 2 MiB for 24 cells,
-32 MiB for 28.
+Words are grouped into blocks of ``2 ** MIDDLE``. Lines that lead out of a block are processed for
+the whole block at once, which the compiler vectorizes. For the others, a precomputed list contains
+the lines that fit at each index in a block. `n` cells need ``2 ** n`` bits: 2 MiB for 24 cells, 32
+MiB for 28.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kibitz_games.compiled.operations import Record
 WORD = 6
 MIDDLE = 8
 PRIME = 67
-"""The powers of 2 below 2**64 all leave different remainders when they are divided by it."""
+"""A modulus for which all powers of 2 below 2**64 have different remainders."""
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
@@ -48,22 +48,22 @@ def _places() -> np.ndarray[Any, np.dtype[np.uint64]]:
 
 
 PLACE = _places()
-"""The place of a bit, by the bit's remainder."""
+"""The index of a bit, by the bit's remainder."""
 LACKING = np.array(
     [sum(1 << place for place in range(64) if not place & low) for low in range(64)], np.uint64
 )
-"""For each set of low bits, the places of a word that have none of them."""
+"""For each set of low bits, a mask of the indices in a word that contain none of them."""
 
 
 class LineMasks:
-    """The lines of an island as `fill` wants them; `size` is the number of its cells."""
+    """The lines among `size` cells in the format for `fill`."""
 
     def __init__(self, lines: Sequence[int], size: int) -> None:
         self.words = 1 << max(0, size - WORD)
         self.middle = min(MIDDLE, max(0, size - WORD))
         high = [line for line in lines if line >> (WORD + self.middle)]
         inner = [line for line in lines if not line >> (WORD + self.middle) and line >> WORD]
-        # The type is said each time: an empty array would be one of floats, and to numba another.
+        # The explicit dtype also makes empty arrays integers, so that numba compiles only once.
         self.far: Numbers = np.array([self._split(line) for line in high], np.int64)
         self.far = self.far.reshape(-1, 3)
         fitting = [
@@ -77,19 +77,19 @@ class LineMasks:
         self.push = np.array([_push(place, low) for place in range(64)], np.uint64)
 
     def _split(self, line: int) -> tuple[int, int, int]:
-        """Return a line's bits above a block, in a block, and in a word."""
+        """Return a line's bits above a block, within a block, and within a word."""
         middle = (1 << self.middle) - 1
         return line >> (WORD + self.middle), (line >> WORD) & middle, line & 63
 
 
 def _push(place: int, lines: Sequence[int]) -> int:
-    """Return the places that lines inside of a word lead from, to `place`."""
+    """Return the mask of indices from which lines within a word lead to `place`."""
     return sum({1 << (place | line) for line in lines if not place & line})
 
 
 @kernel
 def _mark_won(lost: Words, at: Int, source: Int, size: Int, middle: Int, low: Int) -> None:
-    """Mark as won, in a block, what one line leads from to positions lost in another block."""
+    """Mark as won all positions in a block from which a line leads to a lost one elsewhere."""
     keep, shift = LACKING[low], np.uint64(low)
     if middle == 0:
         for i in range(size):
@@ -103,7 +103,7 @@ def _mark_won(lost: Words, at: Int, source: Int, size: Int, middle: Int, low: In
 
 @kernel
 def _resolve_word(won: Any, push: Words) -> Any:
-    """Return the lost places of a word, given those that are won by leaving the word."""
+    """Return the lost positions of a word, given those that win by leaving the word."""
     lost = np.uint64(0)
     left = ~won
     while left != np.uint64(0):
@@ -118,7 +118,7 @@ def _resolve_word(won: Any, push: Words) -> Any:
 def fill(
     lost: Words, far: Numbers, start: Numbers, near: Numbers, push: Words, middle: Int, ws: Record
 ) -> Int:
-    """Write a bit for every subset, 1 where it is lost; return how many words until the stop."""
+    """Write a bit for each subset, 1 if it is lost; return the number of words completed."""
     size = np.int64(1) << middle
     blocks = np.int64(lost.shape[0]) >> middle
     for block in range(blocks):
@@ -146,15 +146,15 @@ def fill(
 
 @kernel
 def is_lost(lost: Words, mask: Int) -> Int:
-    """Return 1 where a position is lost for the player to move, else 0."""
+    """Return 1 if a position is lost for the player to move, otherwise 0."""
     return np.int64((lost[mask >> WORD] >> np.uint64(mask & 63)) & np.uint64(1))
 
 
 @kernel
 def answers(lost: Words, lines: Numbers, mask: Int, good: Numbers) -> None:
-    """Write for each line of a position how many answers win, and how many there are at all.
+    """Count the winning replies and all replies to each line, adding one to each count.
 
-    ``good[i, 0]`` is 0 where line `i` leads to a lost position, and nowhere else.
+    ``good[i, 0]`` is 0 if line `i` leads to a lost position.
     """
     for i in range(lines.shape[0]):
         after = mask ^ lines[i]

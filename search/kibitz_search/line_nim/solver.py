@@ -1,17 +1,17 @@
-"""The solver: uses the strongest method that the time allows.
+"""The solver, which uses the strongest method that time allows.
 
-1. If a table of an earlier turn has this position, look it up.
-2. If the free cells fit into a table, and its time into the turn's, build it.
-3. Otherwise search for a proof among sums of parts. If that fails and only one to three cells are
-   too many, build a table without the cells of one line, which decides all moves that take these
-   cells. Repeat this line by line until a winning move is found.
-4. If nothing is proven, aim to be the first with a table, because nearly every position with many
-   cells is won for a perfect player to move. The move leaves one cell more than fit into a table,
-   plus a multiple of 4: the next own move can complete whatever the other takes to 4 cells. On
-   boards of more than 64 cells only this step applies.
+1. If a table from an earlier turn contains the position, look it up.
+2. If the free cells fit into a table that can be built in time, build it.
+3. Otherwise, run a proof search over sums of components. If it fails and the position is only one
+   to three cells too large, build a table without the cells of one line, which decides all moves
+   that take these cells. Repeat this for other lines until a winning move is found.
+4. If nothing is proven, aim to be the first player with a table, because nearly all positions with
+   many cells are won for a perfect player to move. The move leaves one cell more than fits into a
+   table, plus a multiple of 4, because the next own move can always complete the opponent's move to
+   4 cells. With more than 64 free cells, only this step applies.
 
-In a lost position it leaves the position with the smallest share of winning answers, and among
-equals one with many cells, so that the other side needs many correct moves.
+In a lost position, the solver chooses the move with the smallest fraction of winning replies. Among
+equals, it leaves as many cells as possible, so that the opponent needs many correct moves.
 """
 
 from __future__ import annotations
@@ -39,58 +39,59 @@ from kibitz_search.line_nim import retrograde as line_nim_retrograde
 from kibitz_search.line_nim.bitboard import MAX_CELLS, CellBitboard, free_cells, lines
 
 SAMPLE = tuple(12 * y + x for y in range(3, 7) for x in range(3, 7))
-"""An island of 16 cells whose table tells how fast this machine is."""
+"""A set of 16 cells whose table is built to measure the speed of the machine."""
 TIMES = 3
-"""It is made so many times, and the best one counts: the first may compile, or find no memory."""
+"""The number of measurements; the fastest counts, since the first may compile or allocate
+memory."""
 QUICK = 12
-"""A table of so many cells is made whatever the time, so that there is an answer."""
+"""Tables of up to this number of cells are built regardless of time, so that there is a result."""
 SHARE = 0.4
-"""The share of the time that a search for a proof gets where tables may still tell something."""
+"""The fraction of time for the proof search if tables without a line may follow."""
 SHOWN = 6
-"""The greatest length of a line shown."""
+"""The maximum length of the reported line."""
 PERIOD = 1 + geo.LONGEST
-"""The number of cells to which a player can always complete the other's move."""
+"""The number of cells to which a player can always complete the opponent's move."""
 
 
 @dataclass(frozen=True)
 class _Verdict:
-    """The verdict on a move: whether it wins, and if not, how good it still is."""
+    """The verdict on a move."""
 
     action: int
     wins: bool
     traps: float = 0.0
-    """The share of answers that win for the other; without a table 0."""
+    """The fraction of replies that win for the opponent; 0 without a table."""
 
 
 class LineNimSolver:
-    """Plays perfectly as soon as all subsets of the free cells fit into `table` MiB, a bit each.
+    """Plays perfectly once all subsets of the free cells fit into `table` MiB, with one bit each.
 
-    32 MiB hold 28 cells; every doubling is one cell more.
+    32 MiB are enough for 28 cells; each doubling adds one cell.
     """
 
     def __init__(self, state: np.record, *, table: int = 32) -> None:
         self._most = (table << 20).bit_length() + 2
         self._memory = hugepages.zeros(1 << max(0, self._most - 6), np.uint64)
-        self._named = False  # whether the memory holds names of positions
-        self._island: CellBitboard | None = None  # what the memory is a table of
+        self._named = False  # whether the memory is a table of names
+        self._island: CellBitboard | None = None  # the cells if the memory is a table of subsets
         self._nodes = 0
         self._chart: Any = kernels.new(components.CHART)
         self._ws: Any = kernels.new(proof_search.WORKSPACE)
-        self._pace = 0.0  # seconds of processor time for a word of a table
-        self._doomed: set[int] = set()  # moves that lose, of a position that is not decided
+        self._pace = 0.0  # CPU seconds per word of a table
+        self._doomed: set[int] = set()  # losing moves in an undecided position
         self._warm_up()
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the solver cannot play a game, or None if it can."""
+        """Return why the solver does not support a game, or None if it does."""
         return one_game_only(info, state, rules.STATE)
 
     def search(self, state: np.record, ev: np.record | None, limits: SearchLimits) -> SearchResult:
-        """Return a move that is proven to win, the hardest one where all lose, or the best guess.
+        """Return a proven win, the move that is hardest to refute if all lose, or the best guess.
 
-        `state` must not be over and is unchanged. The depth cannot be limited. With a limit of
-        nodes only a table is made, and none of more positions: a proof has no answer before it is
-        complete.
+        `state` must not be terminal and is not modified. Depth limits are not supported. With a
+        node limit, the solver only builds a table of at most that many positions, because an
+        unfinished proof search has no result.
         """
         limits.refuse(self, "depth")
         deadline = time.monotonic() + limits.seconds
@@ -106,7 +107,7 @@ class LineNimSolver:
     def _judged(
         self, cells: Sequence[int], deadline: float, flag: CancelToken
     ) -> list[_Verdict] | None:
-        """Return what is proven of every move, or of one that wins; None if nothing is."""
+        """Return the verdicts on all moves or on winning moves, or None if nothing is proven."""
         if self._island is not None and self._island.covers(cells):
             return self._looked_up(cells)
         island = CellBitboard(cells)
@@ -127,7 +128,7 @@ class LineNimSolver:
     def _tabulated(
         self, cells: Sequence[int], nodes: int, deadline: float, flag: CancelToken
     ) -> list[_Verdict] | None:
-        """Return what a table of at most `nodes` positions says; None where it would be larger."""
+        """Return the verdicts from a table of at most `nodes` positions, or None."""
         if self._island is not None and self._island.covers(cells):
             return self._looked_up(cells)
         island = CellBitboard(cells)
@@ -135,18 +136,18 @@ class LineNimSolver:
             return None
         return self._looked_up(cells) if self._tabulate(island, deadline, flag) else None
 
-    # ------------------------------------------------------------------------------ by a table
+    # ------------------------------------------------------------------------------ with a table
 
     def _fits(self, size: int, seconds: float) -> bool:
-        """Return whether a table of so many cells is possible, and likely done in the time."""
+        """Return whether a table of `size` cells is possible and likely to be finished in time."""
         if size > self._most:
             return False
         return size <= QUICK or self._pace * 2.0 ** (size - line_nim_retrograde.WORD) < seconds
 
     def _tabulate(self, island: CellBitboard, deadline: float, flag: CancelToken) -> bool:
-        """Make the table of an island; return whether it was done in time."""
+        """Build the table for a set of cells; return whether it was finished in time."""
         if island.size <= QUICK:
-            self._ws.stop = 0  # an alarm leaves it set
+            self._ws.stop = 0  # still set after a timeout
             return self._fill(island)
         with stop_timer(self._ws, deadline, flag):
             return self._fill(island)
@@ -168,7 +169,7 @@ class LineNimSolver:
         return done == plan.words
 
     def _looked_up(self, cells: Sequence[int]) -> list[_Verdict]:
-        """Return what the table says of every move."""
+        """Return the verdicts on all moves from the table."""
         island = self._island
         assert island is not None
         actions = lines(cells)
@@ -183,7 +184,7 @@ class LineNimSolver:
     def _tried(
         self, cells: Sequence[int], beyond: int, deadline: float, flag: CancelToken
     ) -> list[_Verdict] | None:
-        """Make tables without the cells of one line after another, until a winning move shows."""
+        """Build tables without the cells of one line at a time until a winning move is found."""
         judged: dict[int, _Verdict] = {}
         for taken in _covers(cells, beyond):
             actions = [action for action in lines(cells) if taken <= set(geo.LINES[action])]
@@ -201,12 +202,12 @@ class LineNimSolver:
                     return [judged[action]]
         return list(judged.values()) if len(judged) == len(lines(cells)) else None
 
-    # ----------------------------------------------------------------------------- by a search
+    # --------------------------------------------------------------------------- with a search
 
     def _proven(
         self, cells: Sequence[int], island: CellBitboard, deadline: float, flag: CancelToken
     ) -> list[_Verdict] | None:
-        """Search for a proof; return a move that wins, or all of them if all lose."""
+        """Run the proof search; return the winning moves, or all moves if all lose."""
         self._recall()
         self._ws.nodes = 0
         components.write_chart(self._chart, island)
@@ -218,7 +219,7 @@ class LineNimSolver:
             known = {action: self._judge(after) for action, after in afters.items()}
             if (
                 verdict == components.WON and components.LOST not in known.values()
-            ):  # it was overwritten
+            ):  # its entry was overwritten
                 known = {action: self._prove(after) for action, after in afters.items()}
         self._doomed |= {action for action in actions if known[action] == components.WON}
         if verdict == components.LOST:
@@ -227,7 +228,7 @@ class LineNimSolver:
         return [_Verdict(action, wins=True) for action in won] or None
 
     def _judge(self, mask: int) -> int:
-        """Return what theory or the memory say of a position."""
+        """Return the verdict on a position from theory or the table of names."""
         proof_search.judge(self._chart, self._memory, np.uint64(mask))
         return int(self._chart.verdict)
 
@@ -240,13 +241,13 @@ class LineNimSolver:
         return verdict
 
     def _recall(self) -> None:
-        """Make the memory a table of names, if it is none yet."""
+        """Turn the memory into a table of names if it is not one yet."""
         self._island = None
         if not self._named:
             self._memory = hugepages.zeros(len(self._memory), np.uint64)
         self._named = True
 
-    # ----------------------------------------------------------------------------- the answer
+    # ----------------------------------------------------------------------------- the result
 
     def _answer(
         self, cells: Sequence[int], verdicts: list[_Verdict] | None, source: random.Random
@@ -260,7 +261,7 @@ class LineNimSolver:
         return SearchResult(action, value, depth, self._nodes, line)
 
     def _onward(self, cells: Iterable[int]) -> Iterator[int]:
-        """Yield how the play goes on, where the table knows."""
+        """Yield the best continuation as far as the table covers it."""
         left = set(cells)
         for _ in range(SHOWN - 1):
             if not left or self._island is None or not self._island.covers(left):
@@ -270,7 +271,7 @@ class LineNimSolver:
             left -= set(geo.LINES[best.action])
 
     def _guess(self, cells: Sequence[int], source: random.Random) -> int:
-        """Return a move that leaves the right number of cells beyond a table's, or any."""
+        """Return a move that leaves the desired number of cells beyond a table's, or any move."""
         actions = [action for action in lines(cells) if action not in self._doomed] or lines(cells)
         wanted = [
             action
@@ -280,7 +281,7 @@ class LineNimSolver:
         return source.choice(wanted or actions)
 
     def _warm_up(self) -> None:
-        """Use everything once, so that it is compiled, and then take the time of a table."""
+        """Call all kernels once to compile them, then measure the time for a table."""
         self._fill(CellBitboard(SAMPLE[:7]))
         self._looked_up(SAMPLE[:7])
         line_nim_retrograde.is_lost(self._memory, np.int64(1))
@@ -290,18 +291,18 @@ class LineNimSolver:
         self._island = None
 
     def _timed(self, island: CellBitboard) -> float:
-        """Make a table; return the seconds of processor time for a word of it."""
+        """Build a table; return the CPU seconds per word."""
         self._fill(island)
         return self._pace
 
 
 def _rank(verdict: _Verdict) -> tuple[bool, float, int]:
-    """Return what orders moves, the best one first: wins, then traps, then few cells taken."""
+    """Return a sort key, best first: wins, then few winning replies, then few cells taken."""
     return not verdict.wins, verdict.traps, len(geo.LINES[verdict.action])
 
 
 def _covers(cells: Sequence[int], number: int) -> list[set[int]]:
-    """Return the lines of so many cells, those first that are in the most moves."""
+    """Return the lines of `number` cells, those contained in the most moves first."""
     moves = [set(geo.LINES[action]) for action in lines(cells)]
     own = [move for move in moves if len(move) == number]
     return sorted(own, key=lambda line: -sum(line <= move for move in moves))

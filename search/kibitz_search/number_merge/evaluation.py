@@ -1,8 +1,8 @@
-"""The evaluation of number merge: the points so far.
+"""The evaluation for number merge: the points so far.
 
-The value of a position to a seat is ``ev.point`` times its lead, the difference of the scores. One
-ply ahead that is a rule of thumb: earn a point if you can, else nothing, and lose one only if every
-merge does.
+The value of a position for a seat is ``ev.point`` times its lead, the difference of the scores.
+With a search depth of one ply, this is a simple heuristic: score a point if possible, and lose one
+only if all merges do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ POINTS = kernels.record_type("points", [("point", np.float64)], source=__file__)
 
 @kernel
 def _evaluate(ev: operations.Record, st: operations.Record, seat: Int) -> Any:
-    """Return the worth of the lead of `seat`."""
+    """Return the value of the lead of `seat`."""
     return ev.point * rules.lead(st, seat)
 
 
@@ -28,7 +28,7 @@ operations.implement(POINTS, evaluate=_evaluate)
 
 
 def points(state: np.record) -> np.record:
-    """Return the evaluation record in which a point of the lead is worth 1."""
+    """Return the evaluation record with value 1 for each point of the lead."""
     ev: np.record = kernels.new(POINTS)
     ev["point"] = 1.0
     return ev

@@ -1,15 +1,15 @@
-"""Looking ahead in rows that are too long for a table: alpha-beta over sets of boundaries.
+"""Alpha-beta search over sets of boundaries, for rows that are too long for a table.
 
-Iterative deepening with a transposition table (Knuth & Moore 1975 analyze the pruning). Worths
-count points from a position on, as in `retrograde`, so a set of boundaries is the whole position
-and its own exact key: hits are never false.
+It uses iterative deepening with a transposition table (Knuth & Moore 1975 analyze the pruning).
+Values count the points from a position on, as in `retrograde`, so a set of boundaries is the
+complete position and its own exact key: table hits are never false.
 
-At leaves the worth is estimated from how such plays usually end. Once two neighbors exceed the
-threshold, the mover earns a point, and so does each later mover, because the neighbors of a large
-number merge to a large number. So the first player to find such a pair is ahead by the odd one of
-the points that are left, and a player forced to create it for the other is behind. With `r` merges
-left and a pair present the estimate is ``r % 2``; without a pair it is half way between finding and
-creating the first.
+Values at leaves are estimated from the typical end of a game. Once the sum of two neighbors exceeds
+the threshold, the mover scores a point, and so does each later mover, because merging with a large
+number gives a large number. If the number of remaining merges is odd, the first player to find such
+a pair therefore gains one point more than the opponent. With `r` remaining merges and such a pair,
+the estimate is ``r % 2``. Without a pair, it is ``r % 2 - 1``, the value if the mover has to create
+the first pair.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ from kibitz_search.number_merge.boundaries import MAX_BOUNDARIES
 EXACT, LEAST, AT_MOST = 0, 1, 2
 UNBOUNDED = 127
 SPAN = 1000
-"""More than any row adds up to."""
+"""An upper bound on the total of a row."""
 
 Keys = np.ndarray[Any, np.dtype[np.uint64]]
 Entries = np.ndarray[Any, np.dtype[np.int32]]
-"""Depth, kind of bound, worth and best place of the position under the same index in the keys."""
+"""The depth, kind of bound, value and best move of the position at the same index in the keys."""
 
 WORKSPACE = kernels.record_type(
     "number_merge_ahead",
     [
         ("stop", np.int64),
         ("nodes", np.int64),
-        ("most", np.int64),  # nodes after which to stop, 0 for no limit
-        ("finished", np.int64),  # moves of the root that were searched
-        ("best", np.int64),  # the most that one of them is worth
-        ("taken", np.int64),  # and which
-        ("edges", np.int64),  # of the row, with both ends
+        ("most", np.int64),  # limit on nodes, 0 for no limit
+        ("finished", np.int64),  # number of root moves searched
+        ("best", np.int64),  # the best value among them
+        ("taken", np.int64),  # and its move
+        ("edges", np.int64),  # number of the row's boundaries, including both ends
         ("gains", np.int8, (MAX_BOUNDARIES + 1, MAX_BOUNDARIES + 1)),
         (
             "place",
             np.int8,
             (MAX_BOUNDARIES, MAX_BOUNDARIES),
-        ),  # the moves of each ply, best guess first
-        ("gain", np.int8, (MAX_BOUNDARIES, MAX_BOUNDARIES)),  # what each earns
-        ("rank", np.int64, (MAX_BOUNDARIES, MAX_BOUNDARIES)),  # how promising it is
+        ),  # the moves at each ply, most promising first
+        ("gain", np.int8, (MAX_BOUNDARIES, MAX_BOUNDARIES)),  # the gain of each
+        ("rank", np.int64, (MAX_BOUNDARIES, MAX_BOUNDARIES)),  # the ordering score of each
         (
             "ends",
             np.int64,
             (MAX_BOUNDARIES + 1,),
-        ),  # what the numbers left of each boundary add up to
+        ),  # sum of the numbers to the left of each boundary
     ],
     source=__file__,
 )
@@ -63,17 +63,17 @@ WORKSPACE = kernels.record_type(
 
 @kernel
 def tt_index(keys: Keys, mask: Any) -> Int:
-    """Return where a set of boundaries stands in the table, if it does."""
+    """Return the table index for a set of boundaries."""
     mixed = mask ^ (mask >> np.uint64(29)) ^ (mask >> np.uint64(47))
     return np.int64(mixed & np.uint64(keys.shape[0] - 1))
 
 
 @kernel
 def _moves(ws: Record, mask: Any, ply: Int, first: Int) -> Int:
-    """Write the moves at a ply, best guess first; return how many.
+    """Write the moves at a ply, most promising first; return their number.
 
-    That is `first`, then what earns most, then what makes the smallest number, which puts off the
-    large ones that everybody may add to.
+    The order is `first`, then decreasing gain, then increasing sum, which delays large numbers that
+    both players can add to.
     """
     one, last = np.uint64(1), np.int64(ws.edges) - 1
     count, left, here = np.int64(0), np.int64(0), np.int64(-1)
@@ -107,7 +107,7 @@ def _moves(ws: Record, mask: Any, ply: Int, first: Int) -> Int:
 
 @kernel
 def _guess(ws: Record, mask: Any) -> Int:
-    """Estimate what a position with moves left is worth to the mover."""
+    """Estimate the value of an unfinished position for the mover."""
     one, last = np.uint64(1), np.int64(ws.edges) - 1
     count, hot = np.int64(0), np.int64(0)
     left, here = np.int64(0), np.int64(-1)
@@ -126,7 +126,7 @@ def _guess(ws: Record, mask: Any) -> Int:
 def search(
     ws: Record, keys: Keys, entries: Entries, mask: Any, depth: Int, ply: Int, low: Int, high: Int
 ) -> Int:
-    """Return the worth of a set of boundaries to the mover, within the window `low` to `high`."""
+    """Return the value of a set of boundaries for the mover, within the window `low` to `high`."""
     if mask == np.uint64(0):
         return np.int64(0)
     if depth == 0:

@@ -1,13 +1,13 @@
-"""The worth of every set of boundaries: 2 to the power of their number, not its factorial.
+"""The value of every set of boundaries, of which there are ``2 ** n``.
 
-The worth of a position to the mover, in points from here on, is the maximum over all merges of the
-gain less the worth of the remaining position to the other. It does not depend on the scores so far
-or on the moves that led there. This is dynamic programming in Bellman's sense over the ends of
-intervals. Sets are computed in ascending order, so the successors of a set are always known.
+The value of a position for the mover, in points from here on, is the maximum over all merges of the
+gain minus the value of the resulting position for the opponent. It does not depend on the scores so
+far or on the previous moves. This is dynamic programming in Bellman's sense. Sets are computed in
+ascending order, so the successors of a set are always known.
 
-The lowest `LOW` boundaries make a block of 256 neighbors in the table. The neighbors of a boundary
-above these are constant over the block, or over runs of it. So its merges are computed for whole
-runs at once, which the compiler vectorizes.
+The lowest `LOW` boundaries form a block of 256 adjacent table entries. For boundaries above these,
+the neighboring boundaries are constant over the block or over runs of it, so their merges are
+computed for whole runs at once, which the compiler vectorizes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kibitz_search.number_merge.boundaries import Gains
 
 LOW = 8
 WORST = -100
-"""Less than any position is worth."""
+"""A lower bound on all values."""
 
 Worths = np.ndarray[Any, np.dtype[np.int8]]
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
@@ -30,14 +30,14 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 @kernel
 def _offer(worths: Worths, at: Int, source: Int, count: Int, gain: Any) -> None:
-    """Improve `count` positions from `at` on by merges that lead to those from `source` on."""
+    """Update `count` values from `at` on with merges that lead to those from `source` on."""
     for i in range(count):
         worths[at + i] = max(worths[at + i], np.int8(gain - worths[source + i]))
 
 
 @kernel
 def _high(worths: Worths, gains: Gains, high: Int, low: Int, size: Int) -> Int:
-    """Judge one block by the merges at its high boundaries; return the lowest one (from 1 on)."""
+    """Update a block with merges at its high boundaries; return the lowest of these (from 1)."""
     base = high << low
     last = np.int64(gains.shape[0]) - 1
     lowest, left, here = last, np.int64(-1), np.int64(-1)
@@ -64,11 +64,11 @@ def _high(worths: Worths, gains: Gains, high: Int, low: Int, size: Int) -> Int:
 
 @kernel
 def _merges(gains: Gains, low: Int, source: Bytes, earned: Worths, left: Bytes) -> None:
-    """List the merges inside of a block: eight places for each set of low boundaries.
+    """List the merges within a block, at most eight for each set of low boundaries.
 
-    For each place in ascending order, `source` gets the remaining set and `earned` the gain. The
-    gain of the last place also depends on the block, so `left` gets the boundary to its left
-    instead.
+    For each merge in ascending order, `source` receives the resulting set and `earned` the gain.
+    The gain of the last merge also depends on the block, so `left` receives the boundary on its
+    left instead.
     """
     for mask in range(1, np.int64(1) << low):
         count, before, here = np.int64(0), np.int64(0), np.int64(-1)
@@ -88,7 +88,7 @@ def _merges(gains: Gains, low: Int, source: Bytes, earned: Worths, left: Bytes) 
 def _low(
     worths: Worths, base: Int, size: Int, source: Bytes, earned: Worths, closing: Worths
 ) -> None:
-    """Judge one block by the merges at its low boundaries, and so be done with it."""
+    """Complete a block with the merges at its low boundaries."""
     for mask in range(1, size):
         count = np.int64(source[mask, LOW])
         after = np.int64(worths[base + source[mask, count]])
@@ -101,7 +101,7 @@ def _low(
 
 @kernel
 def fill(worths: Worths, gains: Gains, ws: Record) -> Int:
-    """Write the worth of every set of boundaries; return how many until the stop word came."""
+    """Write the value of every set of boundaries; return the number of sets completed."""
     places = np.int64(gains.shape[0]) - 2
     low = min(places, np.int64(LOW))
     size = np.int64(1) << low

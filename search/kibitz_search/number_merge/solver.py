@@ -1,8 +1,9 @@
-"""The solver: a table if the clock and the memory allow one, otherwise a lookahead search.
+"""The solver: a table if time and memory allow one, otherwise a lookahead search.
 
-With a table it chooses by outcome, then by points. Among equals in a won play it leaves the other
-the smallest share of answers that keep their worth; otherwise it maximizes the hope of an error
-(see `swindle`). A table covers all later positions, so later turns only look them up.
+With a table, it chooses by outcome, then by points. Among equal moves in a won position, it chooses
+the one with the smallest fraction of optimal replies; otherwise it maximizes the probability of an
+opponent's error (see `swindle`). A table covers all later positions, so later turns only look them
+up.
 """
 
 from __future__ import annotations
@@ -28,18 +29,18 @@ from kibitz_search.number_merge import retrograde as number_merge_retrograde
 from kibitz_search.number_merge.boundaries import BoundarySet, actions, set_bits
 
 PROBE = 12
-"""Boundaries of the small table that tells how fast this machine is."""
+"""The number of boundaries of the small table for measuring the speed of the machine."""
 SLACK = 1.1
-"""A table is begun when so many times its expected seconds are left."""
+"""The safety factor on the expected time of a table."""
 COSTLIER = 5.0
-"""A hope takes at most so many times as long as a worth."""
+"""The maximum cost of a swindle probability relative to a value."""
 GLANCE = 0.15
-"""The share of the time in which the search ahead finds an answer, in case the table is late."""
+"""The fraction of time for the lookahead search, as a fallback if the table is not finished."""
 
 
 @dataclass(frozen=True)
 class _Finding:
-    """The result of a search: the best place, its worth in points, the depth."""
+    """The result of a search: the best move, its value in points, and the depth."""
 
     place: int
     worth: int
@@ -47,9 +48,9 @@ class _Finding:
 
 
 class NumberMergeSolver:
-    """Plays perfectly as soon as every set of boundaries fits into `table` MiB, a byte each.
+    """Plays perfectly once all sets of boundaries fit into `table` MiB, with one byte each.
 
-    The search ahead takes a sixteenth of that besides.
+    The lookahead search needs another sixteenth of that memory.
     """
 
     def __init__(self, state: np.record, *, table: int = 32) -> None:
@@ -65,14 +66,14 @@ class NumberMergeSolver:
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the solver cannot play a game, or None if it can."""
+        """Return why the solver does not support a game, or None if it does."""
         return one_game_only(info, state, rules.STATE)
 
     def search(self, state: np.record, ev: np.record | None, limits: SearchLimits) -> SearchResult:
-        """Return the best move that can be proven or, in a long row, found in time.
+        """Return the proven best move or, in a long row, the best move found in time.
 
-        `state` must not be over and is unchanged. With a limit of depth or nodes it looks ahead and
-        makes no table.
+        `state` must not be terminal and is not modified. With a depth or node limit, the solver
+        uses the lookahead search without a table.
         """
         deadline, flag = time.monotonic() + limits.seconds, limits.cancelled
         self._ws.nodes = self._ws.stop = self._ws.most = 0
@@ -91,7 +92,7 @@ class NumberMergeSolver:
         return self._exact_result(state, mask, source)
 
     def _limited(self, state: np.record, deadline: float, limits: SearchLimits) -> SearchResult:
-        """Return what looking ahead finds within a depth or a number of nodes."""
+        """Return the result of the lookahead search with a depth or node limit."""
         self._start_row(BoundarySet(state))
         mask = (1 << self._row.boundaries) - 1
         return self._lookahead_result(state, mask, self._look_ahead(mask, deadline, limits))
@@ -99,13 +100,13 @@ class NumberMergeSolver:
     def _prepare_swindles(
         self, state: np.record, mask: int, deadline: float, flag: CancelToken
     ) -> int:
-        """Work out what there is to hope for, if the time allows; return the boundaries."""
+        """Compute the swindle probabilities if time allows; return the mask of boundaries."""
         number = mask.bit_count()
         left = (deadline - time.monotonic()) / COSTLIER
         if not 0 < number <= swindle.MAX_BOUNDARIES or self._pace * (1 << number) > left:
             return mask
         self._start_row(BoundarySet(state))
-        self._ws.stop = 0  # an alarm leaves it set
+        self._ws.stop = 0  # still set after a timeout
         self._fill()
         hopes = hugepages.zeros(1 << number, np.float32)
         with stop_timer(self._ws, deadline, flag):
@@ -118,7 +119,7 @@ class NumberMergeSolver:
         return (1 << number) - 1
 
     def _start_row(self, row: BoundarySet) -> None:
-        """Turn to another row."""
+        """Switch to another row."""
         self._row, self._worths = row, np.zeros(0, np.int8)
         self._keys[:] = 0
         self._ws.edges = edges = len(row.edges)
@@ -127,7 +128,7 @@ class NumberMergeSolver:
         self._swindles = np.zeros(0, np.float32)
 
     def _prepare(self, mask: int, deadline: float, flag: CancelToken) -> _Finding | None:
-        """Make the table, or return what looking ahead has found."""
+        """Build the table and return None, or return the result of the lookahead search."""
         left = deadline - time.monotonic()
         fits = self._row.boundaries <= self._most
         expected = self._pace * (1 << self._row.boundaries)
@@ -143,7 +144,7 @@ class NumberMergeSolver:
         return None if self._worths.size else view
 
     def _fill(self) -> None:
-        """Work out every set of boundaries of the row, unless the stop word comes."""
+        """Compute the table of the row unless the search is stopped."""
         began, count = time.thread_time(), 1 << self._row.boundaries
         worths = hugepages.zeros(count, np.int8)
         done = int(number_merge_retrograde.fill(worths, self._row.gains, self._ws))
@@ -154,9 +155,9 @@ class NumberMergeSolver:
             self._pace = (time.thread_time() - began) / done
 
     def _probe(self) -> float:
-        """Return the processor time that a position of a table takes, and compile everything."""
+        """Compile all kernels; return the CPU time per table entry."""
         ws, gains = self._ws, np.ones((PROBE + 2, PROBE + 2), np.int8)
-        for _ in range(2):  # the first may compile
+        for _ in range(2):  # the first call may compile
             began = time.thread_time()
             number_merge_retrograde.fill(np.zeros(1 << PROBE, np.int8), gains, ws)
             taken = time.thread_time() - began
@@ -182,11 +183,11 @@ class NumberMergeSolver:
         )
 
     def _after(self, mask: int, place: int) -> int:
-        """Return what a move is worth to the mover."""
+        """Return the value of a move for the mover."""
         return self._row.gain(mask, place) - int(self._worths[mask ^ (1 << place)])
 
     def _ranked(self, mask: int, lead: int) -> list[tuple[int, int, float, int]]:
-        """Return for each move how bad its outcome, its points and its traps are; least is best."""
+        """Return a sort key for each move, best first: outcome, points, and safe replies."""
         ranks = []
         for place in set_bits(mask):
             worth, after = self._after(mask, place), mask ^ (1 << place)
@@ -196,13 +197,13 @@ class NumberMergeSolver:
         return ranks
 
     def _safe(self, mask: int) -> float:
-        """Return the share of the moves of a position that keep what it is worth."""
+        """Return the fraction of optimal moves in a position."""
         worth, places = int(self._worths[mask]), set_bits(mask)
         kept = sum(self._after(mask, place) == worth for place in places)
         return kept / len(places) if places else 0.0
 
     def _line(self, mask: int, place: int) -> list[int]:
-        """Return a perfect play from a move on, as boundaries."""
+        """Return a line of optimal moves that starts with `place`, as boundaries."""
         line = [place]
         mask ^= 1 << place
         while mask:
@@ -213,7 +214,7 @@ class NumberMergeSolver:
     # ------------------------------------------------------------------------ without a table
 
     def _look_ahead(self, mask: int, deadline: float, limits: SearchLimits) -> _Finding:
-        """Look ahead, depth after depth, until a limit is reached or nothing is left to see."""
+        """Search depth by depth until a limit or the end of the game is reached."""
         view, left = self._search_depth(mask, 1), mask.bit_count()
         last, self._ws.most = min(limits.depth or left, left), limits.nodes
         if 0 < limits.nodes <= int(self._ws.nodes):
@@ -229,9 +230,9 @@ class NumberMergeSolver:
         return view
 
     def _interrupted_result(self, view: _Finding) -> _Finding:
-        """Return what to rely on when a depth could not be finished, `view` being the last one's.
+        """Return the result after an interrupted depth; `view` is that of the previous depth.
 
-        Once that move is done with, the best so far is it, or has been shown to be better.
+        If the previous best move was completed, the best move so far is at least as good.
         """
         ws = self._ws
         if view.place not in ws.place[0, : int(ws.finished)]:
@@ -255,7 +256,7 @@ class NumberMergeSolver:
         return _Finding(int(entry[3]), int(worth), depth)
 
     def _lookahead_result(self, state: np.record, mask: int, view: _Finding) -> SearchResult:
-        """Report what looking ahead has found; a worth that was seen to the end is proven."""
+        """Convert a lookahead result; a value searched to the end of the game is proven."""
         worth = float(_lead(state) + view.worth)
         if view.depth == mask.bit_count():
             worth = WIN_SCORE * float(np.sign(worth))
@@ -264,5 +265,5 @@ class NumberMergeSolver:
 
 
 def _lead(state: Any) -> int:
-    """Return by how much the seat to act is ahead."""
+    """Return the lead of the seat to act."""
     return int(state.score[state.side]) - int(state.score[1 - state.side])

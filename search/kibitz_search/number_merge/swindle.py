@@ -1,10 +1,10 @@
-"""Swindles: how likely a player who sees one move ahead errs, in positions that are not won.
+"""Swindles: the probability of an error by a greedy opponent, in positions that are not won.
 
-If the outcome is not won, a perfect player keeps the worth of the position and hopes for errors. It
-assumes that the other takes one of the moves with the greatest gain, each with equal probability,
-and that one error is enough. The hope of a set of boundaries follows from those of smaller sets, as
-worths do. On the other's turn it is the mean over these moves, counting 1 for an error; on the own
-turn it is the maximum over the moves that keep the worth.
+If a position is not won, a perfect player preserves its value and waits for errors. The model
+assumes that the opponent chooses uniformly among the moves with the greatest gain, and that one
+error is enough. Like values, the probability for a set of boundaries is computed from those of
+smaller sets. On the opponent's turn, it is the mean over these moves, with 1 for an error; on the
+player's own turn, it is the maximum over all optimal moves.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from kibitz_search.number_merge.boundaries import Gains
 from kibitz_search.number_merge.retrograde import Worths
 
 MAX_BOUNDARIES = 20
-"""Boundaries, at most: 4 MiB of hopes."""
+"""The maximum number of boundaries: 4 MiB of probabilities."""
 
 Hopes = np.ndarray[Any, np.dtype[np.float32]]
 
 
 @kernel
 def swindle_chance(hopes: Hopes, worths: Worths, gains: Gains, mask: Int, own: Int) -> Any:
-    """Return the hope of a set, given those of all smaller sets; `own` tells whose turn it is."""
+    """Return the probability for a set, given all smaller sets; `own` is true on the own turn."""
     last = np.int64(gains.shape[0]) - 1
     best, total, among, most = 0.0, 0.0, 0, np.int64(-2)
     left, here = np.int64(0), np.int64(-1)
@@ -51,9 +51,9 @@ def swindle_chance(hopes: Hopes, worths: Worths, gains: Gains, mask: Int, own: I
 
 @kernel
 def fill(hopes: Hopes, worths: Worths, gains: Gains, parity: Int, ws: Record) -> Int:
-    """Write the hope of every set; return how many until the stop word came.
+    """Write the probability for every set; return the number of sets completed.
 
-    It is the hopeful player's turn where the number of boundaries is even or odd as `parity` is.
+    It is the player's own turn if the parity of the number of boundaries is `parity`.
     """
     hopes[0] = 0.0
     for mask in range(1, hopes.shape[0]):

@@ -1,9 +1,9 @@
-"""Tanks: an evaluation and two players that plan.
+"""Tanks: an evaluation, two planners and two networks.
 
 Modules:
 
-    evaluation    points, the way to the next new place, aiming, and staying out of lines
-    planners      the explorer, which only walks, and the hunter, which looks, aims and hides
-    networks      the report's network, and a small one that looks from its tank
-    weights_file  their files, and those that come with the package in weights/
+    evaluation    points, distance to the next new cell, targets, and exposure to shots
+    planners      the explorer, which only moves, and the hunter, which tracks, aims and hides
+    networks      the report's network, and a small egocentric one
+    weights_file  files of networks, including those in the package's weights/ directory
 """

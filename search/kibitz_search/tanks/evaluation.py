@@ -1,10 +1,9 @@
-"""An evaluation of Tanks: points, the way to the next new place, aiming, and staying out of lines.
+"""An evaluation for Tanks: points, distance to the next new cell, targets, and exposure to shots.
 
-It judges by what the player knows: its local board, and what is public. The tanks of a sampled
-state that stand where the player has no reason to expect them do not count.
+It uses only what the player knows: its local board and public facts. Tanks of a sampled state on
+cells where the player has no reason to expect them are ignored.
 
-The weights are data: change them in the evaluation record, and the compiled search uses the new
-ones at once.
+The weights are data: compiled searches use modified weights immediately.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ i64 = kernels.int64_cast()
 WEIGHTS = kernels.record_type(
     "tanks_weights",
     [
-        ("pull", np.float64),  # points that each move to the nearest new place takes off
-        ("aim", np.float64),  # for a living tank in the own line of fire
-        ("danger", np.float64),  # taken off for each tank that fired lately and has a clear line
-        ("sight", np.float64),  # the same for any other tank with a clear line
-        ("noise", np.float64),  # taken off for a shot, which tells everybody the own place
-        ("lately", np.int64),  # slots for which a shot is recent
+        ("pull", np.float64),  # penalty for each move to the nearest new cell
+        ("aim", np.float64),  # value of a living tank in the line of fire
+        ("danger", np.float64),  # penalty for each tank that fired recently and has a clear line
+        ("sight", np.float64),  # penalty for any other tank with a clear line
+        ("noise", np.float64),  # penalty for a shot, which reveals the shooter's cell
+        ("lately", np.int64),  # number of slots for which a shot is recent
     ],
     source=__file__,
 )
@@ -35,7 +34,7 @@ WEIGHTS = kernels.record_type(
 
 @kernel
 def _passable(st: operations.Record, seat: Int, cell: Int) -> bool:
-    """Return whether a tank may pass a place as far as `seat` knows."""
+    """Return whether a tank can enter a cell, as far as `seat` knows."""
     code = i64(st.board[cell])
     solid = code in (rules.ROCK, rules.WRECK, rules.EDGE)
     return not solid and st.memory[seat, cell] <= 0
@@ -43,7 +42,7 @@ def _passable(st: operations.Record, seat: Int, cell: Int) -> bool:
 
 @kernel
 def _steps_to_unseen(st: operations.Record, seat: Int) -> Int:
-    """Return the moves to the nearest place that is new to `seat`, 0 where there is none."""
+    """Return the number of moves to the nearest cell that is new to `seat`, or 0."""
     far = np.full(rules.CELLS, -1, np.int64)
     queue = np.empty(rules.CELLS, np.int64)
     start = i64(st.place[seat])
@@ -67,7 +66,7 @@ def _steps_to_unseen(st: operations.Record, seat: Int) -> Int:
 
 @kernel
 def _first_in_line(st: operations.Record, seat: Int, hull: Int) -> Int:
-    """Return what `seat` knows to be first in a direction: a seat, or -1 for no tank."""
+    """Return the seat of the first known object in a direction, or -1 if it is not a tank."""
     ahead = i64(rules.AHEAD[hull])
     cell = i64(st.place[seat]) + ahead
     while _passable(st, seat, cell):
@@ -78,7 +77,7 @@ def _first_in_line(st: operations.Record, seat: Int, hull: Int) -> Int:
 
 @kernel
 def _threat(ev: operations.Record, st: operations.Record, seat: Int) -> float:
-    """Return what the tanks that may fire at `seat` take off."""
+    """Return the penalty for tanks that can fire at `seat`."""
     total = 0.0
     for hull in range(4):
         other = _first_in_line(st, seat, i64(hull))
@@ -94,7 +93,7 @@ def _threat(ev: operations.Record, st: operations.Record, seat: Int) -> float:
 
 @kernel
 def _evaluate(ev: operations.Record, st: operations.Record, seat: Int) -> Any:
-    """Return the points of `seat`, with what its place promises and threatens."""
+    """Return the points of `seat`, adjusted for its prospects and threats."""
     value = float(rules.score(st, seat))
     if st.fell[seat] != 0:
         return value
@@ -113,9 +112,9 @@ operations.implement(WEIGHTS, evaluate=_evaluate)
 def hand(state: np.record) -> np.record:
     """Return hand-tuned weights.
 
-    The pull is so small that even the longest way to the next new place subtracts less than a new
-    place is worth. An aim is worth a little more than a new place. A clear line of a tank that has
-    just fired costs a little more still.
+    The pull is so small that even the longest path to the next new cell costs less than the value
+    of a new cell. A target is slightly more valuable than a new cell. Exposure to a tank that has
+    just fired costs slightly more than that.
     """
     ev: Any = kernels.new(WEIGHTS)
     ev.pull, ev.aim, ev.danger, ev.sight, ev.noise, ev.lately = 0.2, 12.0, 14.0, 4.0, 0.5, 8

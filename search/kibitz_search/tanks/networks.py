@@ -1,23 +1,24 @@
-"""Networks that play Tanks: that of the report, and a small one that sees the board from its tank.
+"""Networks that play Tanks: the one from the report, and a small egocentric one.
 
 The report's network
 --------------------
-225 inputs, 10 neurons with the hyperbolic tangent, 7 linear outputs, of which the largest is the
-action (the first of equal ones). The inputs are the codes of the local board, row by row, times
-a scale: 1, or 1/10, which is what the toolbox's ``mapminmax`` does with inputs that it was shown
-from -10 to 10. An individual has the input weights, a row for each neuron, then the output
-weights, then the biases of both layers.
+It has 225 inputs, 10 tanh neurons and 7 linear outputs, of which the largest gives the action (the
+first in a tie). The inputs are the codes of the local board, row by row, times a scale of 1 or
+1/10. The scale 1/10 corresponds to the toolbox's ``mapminmax`` for inputs from -10 to 10. The
+weights are the input weights, one row per neuron, then the output weights, then the biases of both
+layers.
 
-The network with the tank's own eyes
-------------------------------------
-One small network is applied to each of the four directions, with the board turned that way and its
-sides added up. It gives a worth to moving, turning the hull and firing in that direction. Its
-inputs are the direction of the hull, and sums over `BINS` areas, narrow near the tank and wide far
-away, of places that are new, unknown, solid, occupied by a tank, or were left recently. Moves that
-are known to be blocked, and shots with no tank in the line, are masked.
+The egocentric network
+----------------------
+One small network is applied to each of the four directions, with the board rotated accordingly and
+its left and right sides added up. Its outputs are values for moving, turning the hull and firing in
+that direction. Its inputs are the direction of the hull, and sums over `BINS` areas, which are
+small near the tank and large far away. The sums count cells that are new, unknown, solid, occupied
+by a tank, or were left recently. Moves known to be blocked and shots without a tank in the line of
+fire are masked.
 
-The player uses its own view and a memory of it (`MIND`): when it was where, and where it got stuck,
-which closes a place for `PATIENCE` slots.
+The player uses its own view and a memory (`MIND`) of its path and of cells where it got stuck,
+which it treats as blocked for `PATIENCE` slots.
 """
 
 from __future__ import annotations
@@ -45,25 +46,28 @@ REPORT_WEIGHTS = HIDDEN * INPUTS + OUTPUTS * HIDDEN + HIDDEN + OUTPUTS
 NEW, HIDDEN_PLACES, SOLID, TANK, LEFT_LATELY = range(5)
 PLANES = 5
 FORWARD = kernels.kernel_array(
-    np.array([0] * 12 + [1, 1, 2, 3, 4, 5, 5, 5] + [6] * 9, np.int64)  # from 14 behind to 14 ahead
+    np.array(
+        [0] * 12 + [1, 1, 2, 3, 4, 5, 5, 5] + [6] * 9, np.int64
+    )  # from 14 cells behind to 14 ahead
 )
 ASIDE = kernels.kernel_array(np.array([0, 1] + [2] * 13, np.int64))
-"""Which area a place falls into, by how far it is ahead and aside."""
+"""The area of a cell, by its forward and sideways distance."""
 BINS = 21
 LOOKS = PLANES * BINS + 4
-"""Inputs: the areas, whether the hull points there, aside or back, and 1."""
+"""The number of inputs: the areas, three for the hull (ahead, sideways, back), and the constant
+1."""
 NEURONS, WORTHS = 4, 3
 GO, TURN, SHOOT = range(WORTHS)
 EYES_WEIGHTS = NEURONS * LOOKS + WORTHS * NEURONS + WORTHS
 PATIENCE = 12
 FADING = 0.93
-"""The factor by which a trace fades per own turn."""
+"""The decay factor of a trace per own turn."""
 MOVES = kernels.kernel_array(np.array([rules.UP, rules.RIGHT, rules.DOWN, rules.LEFT], np.int64))
-"""The move that goes where each hull faces."""
+"""The move in the direction of each hull."""
 
 
 def _sizes() -> np.ndarray:
-    """Return for each area the root of how many places it has at most, inverted."""
+    """Return the inverse square root of the maximum number of cells in each area."""
     sizes = np.zeros(BINS)
     for ahead in range(-14, 15):
         for aside in range(-14, 15):
@@ -84,11 +88,11 @@ EYES_NETWORK = kernels.record_type(
 MIND = kernels.record_type(
     "tanks_trail",
     [
-        ("slot", np.int64),  # of the last turn, -1 before the first
-        ("place", np.int64),  # where the tank was then
-        ("tried", np.int64),  # the place that it wanted to enter then, 0 for none
-        ("until", np.int64, (CELLS,)),  # the slot until which a place is closed
-        ("traces", np.float64, (CELLS,)),  # 1 where it is, fading where it was
+        ("slot", np.int64),  # slot of the last turn, -1 before the first
+        ("place", np.int64),  # cell of the tank at that time
+        ("tried", np.int64),  # the cell that it tried to enter, or 0
+        ("until", np.int64, (CELLS,)),  # the slot until which a cell counts as blocked
+        ("traces", np.float64, (CELLS,)),  # 1 at the current cell, decaying for earlier ones
     ],
     source=__file__,
 )
@@ -125,12 +129,12 @@ def report_action(weights: Any, scale: float, st: Record) -> Int:
     return chosen
 
 
-# ------------------------------------------------------------------ the network with its own eyes
+# ------------------------------------------------------------------------ the egocentric network
 
 
 @kernel
 def reset_mind(mind: Record) -> None:
-    """Forget everything, as before the first turn."""
+    """Reset the memory to that before the first turn."""
     mind.slot = -1
     mind.place = 0
     mind.tried = 0
@@ -141,7 +145,7 @@ def reset_mind(mind: Record) -> None:
 
 @kernel
 def _remember(mind: Record, st: Record, seat: Int) -> None:
-    """Close the place that the tank has failed to enter, and let the traces fade."""
+    """Block the cell that the tank failed to enter, and decay the traces."""
     if mind.tried != 0 and mind.place == st.place[seat]:
         mind.until[mind.tried] = st.slot + PATIENCE
     for cell in range(CELLS):
@@ -154,7 +158,7 @@ def _remember(mind: Record, st: Record, seat: Int) -> None:
 
 @kernel
 def _look(mind: Record, st: Record, seat: Int, inputs: Any) -> None:
-    """Write what the tank sees in each direction, [4, LOOKS]."""
+    """Write the inputs for each direction, [4, LOOKS]."""
     here = i64(st.place[seat])
     own_row, own_column = here // geo.STRIDE, here % geo.STRIDE
     for row in range(1, geo.SIDE + 1):
@@ -190,7 +194,7 @@ def _look(mind: Record, st: Record, seat: Int, inputs: Any) -> None:
 
 @kernel
 def _worths(weights: Any, inputs: Any, worths: Any) -> None:
-    """Write the worth of going, turning and firing in each direction, [4, WORTHS]."""
+    """Write the values of moving, turning and firing in each direction, [4, WORTHS]."""
     after = NEURONS * LOOKS
     for hull in range(4):
         for worth in range(WORTHS):
@@ -206,7 +210,7 @@ def _worths(weights: Any, inputs: Any, worths: Any) -> None:
 
 @kernel
 def _closed(mind: Record, st: Record, seat: Int, cell: Int) -> bool:
-    """Return whether a place is known to be closed: by a rock, the edge, a wreck or a tank."""
+    """Return whether a cell is known to be blocked by a rock, the edge, a wreck or a tank."""
     row, column = cell // geo.STRIDE, cell % geo.STRIDE
     if row < 1 or row > geo.SIDE or column < 1 or column > geo.SIDE:
         return True
@@ -216,10 +220,10 @@ def _closed(mind: Record, st: Record, seat: Int, cell: Int) -> bool:
 
 @kernel
 def _has_target(st: Record, seat: Int) -> bool:
-    """Return whether the first thing along the hull is known to be a tank."""
+    """Return whether the first object ahead of the hull is known to be a tank."""
     ahead = i64(rules.AHEAD[st.hull[seat]])
     cell = i64(st.place[seat]) + ahead
-    # The border is unknown to everybody, so that the loop ends there at last.
+    # The border is always unknown, which ends the loop.
     while st.memory[seat, cell] == rules.FREE:
         cell += ahead
     return bool(st.memory[seat, cell] > 0)
@@ -227,7 +231,7 @@ def _has_target(st: Record, seat: Int) -> bool:
 
 @kernel
 def eyes_action(mind: Record, weights: Any, st: Record) -> Int:
-    """Return the action of the network with its own eyes for the seat to act."""
+    """Return the action of the egocentric network for the seat to act."""
     seat = i64(st.side)
     _remember(mind, st, seat)
     inputs, worths = np.zeros((4, LOOKS)), np.empty((4, WORTHS))
@@ -263,7 +267,7 @@ def _by_eyes(mind: Record, ev: Record, st: Record) -> Int:
 
 
 class ReportNetwork:
-    """A player that does what the report's network says."""
+    """A player that uses the report's network."""
 
     network: ClassVar[Any] = REPORT_NETWORK
 
@@ -276,13 +280,13 @@ class ReportNetwork:
         return one_game_only(info, state, rules.STATE)
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
-        """Return the network's action; `state` is any that agrees with the seat's view."""
+        """Return the network's action; `state` may be any that is consistent with the view."""
         action = int(_by_report(ev, state))
         return SearchResult(action, 0.0, 1, 1, (action,))
 
 
 class EyesNetwork:
-    """A player with the network that has its own eyes; it keeps its mind from turn to turn."""
+    """A player that uses the egocentric network; keeps its memory between turns."""
 
     network: ClassVar[Any] = EYES_NETWORK
 
@@ -295,7 +299,7 @@ class EyesNetwork:
         return one_game_only(info, state, rules.STATE)
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
-        """Return the network's action; `state` is any that agrees with the seat's view."""
+        """Return the network's action; `state` may be any that is consistent with the view."""
         if int(state["slot"]) <= int(self._mind.slot):
             self._mind = new_mind()
         action = int(_by_eyes(self._mind, ev, state))
@@ -303,7 +307,7 @@ class EyesNetwork:
 
 
 def new_mind() -> Any:
-    """Return the mind of a player before its first turn."""
+    """Return the memory of a player before its first turn."""
     mind: Any = kernels.new(MIND)
     mind.slot = -1
     return mind

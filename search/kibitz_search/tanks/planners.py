@@ -1,33 +1,35 @@
-"""The planners of Tanks: an explorer that only walks, and a hunter that looks, aims and hides.
+"""Planners for Tanks: an explorer that only moves, and a hunter that tracks, aims and hides.
 
 Inputs
 ------
-Actions depend only on the player's own view: its local board, its place, hull and trail, the shots
-that all have heard, the wrecks, and the starting places of the tanks. So any state that is
-consistent with the view leads to the same action. Places that were never seen count as free until
-the tank gets stuck there. A move that leaves it in place has shown an obstacle, and the *mind*,
-which the player keeps from turn to turn, closes the place for a while.
+Actions depend only on the player's own view: its local board, its place, hull and trail, public
+shots, the wrecks, and the starting places of the tanks. All states that are consistent with the
+view therefore lead to the same action. Cells that were never seen count as free until the tank gets
+stuck. A move that does not change the tank's place reveals an obstacle, and the *mind*, which the
+player keeps between turns, blocks that cell for a while.
 
 The explorer
 ------------
-It follows A* (`algorithms.pathfinding`) to the nearest place where it has not been. Of new places
-equally near it prefers the one with the fewest new neighbors, as in Warnsdorff's rule (1823) for
-the knight's tour, which leaves fewer single places behind. It never fires and never turns.
+The explorer uses A* (`algorithms.pathfinding`) to move to the nearest cell that it has not visited.
+Among equally close new cells, it prefers those with the fewest new neighbors, as in Warnsdorff's
+rule (1823) for the knight's tour, which leaves fewer isolated cells behind. It never fires, and
+turns only if no new cell is reachable.
 
 The hunter
 ----------
-For each other tank it keeps the probability of every place, like the filter of a hidden Markov
-model. Between two own turns a tank goes in each direction with probability ``ev.drift``, or stays
-if the way is closed. A tank that has fired is where it fired, and a visible tank is where it is
-seen; no other tank is in sight. A tank shoots along its hull, whose direction is hidden. So the
-*hazard* of a place is the expected number of tanks with a clear line to it, times ``ev.shot``. In
-steps, it costs what the new places that the tank may still hope for are worth.
+The hunter tracks a probability distribution over cells for each other tank, like the filter of a
+hidden Markov model. Between two own turns, a tank moves in each direction with probability
+``ev.drift``, or stays if the cell is blocked. A shot reveals the shooter's cell, and visible tanks
+are where they are seen; no other tank is on a visible cell. A tank shoots along its hull, whose
+direction is hidden. The *hazard* of a cell is therefore the expected number of tanks with a clear
+line to it, times ``ev.shot``, times the value of the new cells that the tank may still visit,
+converted to steps.
 
-1. If a tank is in the own line of fire, it fires: a target ahead cannot move before the shot.
-2. Otherwise it rates every other action by the way by A* to the next new place, including the
-   hazards of all places on it, and by the chance that a tank will be in the line of fire after it.
-   Standing in a shooter's line or entering a row where one is likely is expensive, so it waits,
-   goes round, or turns to face the danger, whichever is cheapest.
+1. If a tank is in its line of fire, it fires: the target cannot move before the shot.
+2. Otherwise, it rates each action by the cost of the A* path to the next new cell, including the
+   hazards on the path, and by the probability that a tank will then be in its line of fire. Staying
+   in a shooter's line or entering a row with a likely shooter is expensive, so the hunter waits,
+   takes a detour, or turns to face the danger, whichever is cheapest.
 
 The weights are data in the evaluation record.
 """
@@ -53,9 +55,9 @@ i64 = kernels.int64_cast()
 
 CELLS, SEATS = rules.CELLS, rules.SEATS
 STEP = 64
-"""The cost of a step, in units that leave room for preferences between steps."""
+"""The cost of a step, in units small enough to express preferences between equal paths."""
 ACTIONS = kernels.kernel_array(np.array([rules.UP, rules.RIGHT, rules.DOWN, rules.LEFT], np.int64))
-"""The move that goes where each hull faces."""
+"""The move in the direction of each hull."""
 
 
 def _inside() -> np.ndarray:
@@ -73,14 +75,14 @@ INSIDE, STARTS = kernels.kernel_array(_inside()), kernels.kernel_array(_starts()
 WEIGHTS = kernels.record_type(
     "tank_plan",
     [
-        ("hunts", np.int64),  # whether it looks, aims and hides at all
-        ("patience", np.int64),  # slots for which a place stays closed where it got stuck
+        ("hunts", np.int64),  # 1 for the hunter, 0 for the explorer
+        ("patience", np.int64),  # slots for which a cell remains blocked after getting stuck
         ("neighbour", np.int64),  # cost of a new neighbor of a new place, in 64ths of a step
-        ("drift", np.float64),  # how likely a tank goes in one direction between two turns
-        ("shot", np.float64),  # how likely a tank with a clear line hits in one round
-        ("kill", np.float64),  # worth of a destroyed tank in points, its danger not counted
-        ("relief", np.float64),  # share of the stake that its danger was
-        ("haste", np.float64),  # points that a step is worth
+        ("drift", np.float64),  # probability of a move in each direction between two turns
+        ("shot", np.float64),  # probability per round that a tank with a clear line hits
+        ("kill", np.float64),  # value of a kill in points, without the removed danger
+        ("relief", np.float64),  # value of the removed danger, as a fraction of the stake
+        ("haste", np.float64),  # value of a step in points
     ],
     source=__file__,
 )
@@ -88,29 +90,29 @@ WEIGHTS = kernels.record_type(
 BELIEF = kernels.record_type(
     "tank_mind",
     [
-        ("slot", np.int64),  # of the last turn, -1 before the first
-        ("place", np.int64),  # where the tank was then
-        ("tried", np.int64),  # the place that it wanted to enter then, 0 for none
-        ("until", np.int64, (CELLS,)),  # the slot until which a place is closed
-        ("belief", np.float64, (SEATS, CELLS)),  # where each tank may be
+        ("slot", np.int64),  # slot of the last turn, -1 before the first
+        ("place", np.int64),  # cell of the tank at that time
+        ("tried", np.int64),  # the cell that it tried to enter, or 0
+        ("until", np.int64, (CELLS,)),  # the slot until which a cell counts as blocked
+        ("belief", np.float64, (SEATS, CELLS)),  # probability of each tank on each cell
     ],
     source=__file__,
 )
 
 
-# ----------------------------------------------------------------------------- what is in the way
+# -------------------------------------------------------------------------------------- obstacles
 
 
 @kernel
 def _solid(st: Record, seat: Int, cell: Int) -> bool:
-    """Return whether `seat` knows that no shell and no tank ever passes a place."""
+    """Return whether `seat` knows a cell to be permanently impassable for tanks and shells."""
     code = i64(st.memory[seat, cell])
     return bool(INSIDE[cell] == 0 or code == rules.ROCK or code == rules.WRECK)
 
 
 @kernel
 def _recall(mind: Record, ev: Record, st: Record, seat: Int) -> None:
-    """Close the place that the tank has failed to enter."""
+    """Block the cell that the tank failed to enter."""
     if mind.slot >= 0 and mind.tried != 0 and mind.place == st.place[seat]:
         mind.until[mind.tried] = st.slot + ev.patience
     mind.tried = 0
@@ -119,7 +121,7 @@ def _recall(mind: Record, ev: Record, st: Record, seat: Int) -> None:
 
 @kernel
 def _entry_costs(mind: Record, ev: Record, st: Record, seat: Int, cost: Any, goal: Any) -> Int:
-    """Write what it costs to enter each place and which ones are new; return how many are."""
+    """Write the cost of entering each cell, and mark new cells; return the number of new cells."""
     new = i64(0)
     for cell in range(CELLS):
         goal[cell] = 0
@@ -140,7 +142,7 @@ def _entry_costs(mind: Record, ev: Record, st: Record, seat: Int, cost: Any, goa
 
 @kernel
 def _lower_bounds(goal: Any, bound: Any) -> None:
-    """Write the steps from each place to the nearest new one if nothing were in the way."""
+    """Write the cost from each cell to the nearest new one on an empty board."""
     bfs_distances(INSIDE, goal, rules.AHEAD, bound)
     for cell in range(CELLS):
         bound[cell] *= STEP
@@ -148,7 +150,7 @@ def _lower_bounds(goal: Any, bound: Any) -> None:
 
 @kernel
 def _toward(here: Int, there: Int) -> Int:
-    """Return the hull that faces a neighboring place."""
+    """Return the hull that faces a neighboring cell."""
     for hull in range(4):
         if here + i64(rules.AHEAD[hull]) == there:
             return i64(hull)
@@ -160,7 +162,7 @@ def _toward(here: Int, there: Int) -> Int:
 
 @kernel
 def _explore(mind: Record, ev: Record, st: Record, seat: Int) -> Int:
-    """Return the move toward the nearest new place; a turn of the hull where there is none."""
+    """Return the move toward the nearest new cell, or a turn of the hull if there is none."""
     cost = np.zeros(CELLS, np.int64)
     goal = np.zeros(CELLS, np.uint8)
     bound = np.empty(CELLS, np.int64)
@@ -177,7 +179,7 @@ def _explore(mind: Record, ev: Record, st: Record, seat: Int) -> Int:
     return i64(ACTIONS[_toward(here, there)])
 
 
-# ------------------------------------------------------------------------- where the others may be
+# --------------------------------------------------------------------------- tracking other tanks
 
 
 @kernel
@@ -187,7 +189,7 @@ def _alive(st: Record, seat: Int) -> bool:
 
 @kernel
 def _place_at(mind: Record, other: Int, cell: Int) -> None:
-    """Know for sure where a tank is."""
+    """Set the belief for a tank to a single cell."""
     for each in range(CELLS):
         mind.belief[other, each] = 0.0
     mind.belief[other, cell] = 1.0
@@ -213,7 +215,7 @@ def _spread(st: Record, seat: Int, drift: float, before: Any, after: Any) -> Non
 
 @kernel
 def _mark_visible(st: Record, seat: Int, seen: Any) -> None:
-    """Mark what the tank sees: its local board is fresh there."""
+    """Mark the visible cells, where the local board is up to date."""
     board = np.empty(CELLS, np.int8)
     for cell in range(CELLS):
         code = i64(st.memory[seat, cell])
@@ -223,7 +225,7 @@ def _mark_visible(st: Record, seat: Int, seen: Any) -> None:
 
 @kernel
 def _condition_on_sight(mind: Record, st: Record, seat: Int, other: Int, seen: Any) -> None:
-    """Take the places in sight that are empty out of what a tank's place may be."""
+    """Condition the belief for a tank on the visible cells."""
     total = 0.0
     for cell in range(CELLS):
         code = i64(st.memory[seat, cell])
@@ -233,7 +235,7 @@ def _condition_on_sight(mind: Record, st: Record, seat: Int, other: Int, seen: A
         if seen[cell] != 0 or _solid(st, seat, i64(cell)) or cell == st.place[seat]:
             mind.belief[other, cell] = 0.0
         total += mind.belief[other, cell]
-    if total < 1e-9:  # it did what it was not thought to do: it may be anywhere out of sight
+    if total < 1e-9:  # contradicts the model: the tank may be on any cell out of sight
         total = 0.0
         for cell in range(CELLS):
             if seen[cell] == 0 and not _solid(st, seat, i64(cell)):
@@ -245,7 +247,7 @@ def _condition_on_sight(mind: Record, st: Record, seat: Int, other: Int, seen: A
 
 @kernel
 def _propagate(mind: Record, ev: Record, st: Record, seat: Int, other: Int) -> None:
-    """Let a tank move since the last own turn, or since its last shot."""
+    """Propagate the belief for a tank from the last own turn or from its last shot."""
     after = np.empty(CELLS, np.float64)
     rounds = (i64(st.slot) - i64(mind.slot) + SEATS - 1) // SEATS
     if mind.slot < 0:
@@ -264,7 +266,7 @@ def _propagate(mind: Record, ev: Record, st: Record, seat: Int, other: Int) -> N
 
 @kernel
 def update_belief(mind: Record, ev: Record, st: Record, seat: Int) -> None:
-    """Bring what the mind thinks of the other tanks up to the present turn of `seat`."""
+    """Update the beliefs for all other tanks to the current turn of `seat`."""
     seen = np.zeros(CELLS, np.uint8)
     _mark_visible(st, seat, seen)
     for other in range(SEATS):
@@ -281,7 +283,7 @@ def update_belief(mind: Record, ev: Record, st: Record, seat: Int) -> None:
 
 @kernel
 def _ahead(st: Record, seat: Int, cell: Int, hull: Int, where: Any) -> float:
-    """Return the sum of `where` over the places in a line from `cell` that nothing hides."""
+    """Return the sum of `where` over the cells in a line from `cell` to the first solid one."""
     total = 0.0
     here = i64(cell) + i64(rules.AHEAD[hull])
     while not _solid(st, seat, here):
@@ -292,7 +294,7 @@ def _ahead(st: Record, seat: Int, cell: Int, hull: Int, where: Any) -> float:
 
 @kernel
 def _target(st: Record, seat: Int) -> bool:
-    """Return whether a living tank is first in the line of fire."""
+    """Return whether the first object in the line of fire is a living tank."""
     ahead = i64(rules.AHEAD[st.hull[seat]])
     here = i64(st.place[seat]) + ahead
     while INSIDE[here] != 0 and st.memory[seat, here] == rules.FREE:
@@ -302,7 +304,7 @@ def _target(st: Record, seat: Int) -> bool:
 
 @kernel
 def _expected_tanks(mind: Record, st: Record, now: Any) -> None:
-    """Write the expected number of tanks that are about to act on every place."""
+    """Write the expected number of active tanks on each cell."""
     for cell in range(CELLS):
         now[cell] = 0.0
         for other in range(SEATS):
@@ -312,7 +314,7 @@ def _expected_tanks(mind: Record, st: Record, now: Any) -> None:
 
 @kernel
 def _points_at_stake(st: Record, seat: Int, new: Int) -> float:
-    """Return the points that the tank may hope for if it lives."""
+    """Return the points that the tank can still score with new cells."""
     turns = (i64(st.turns) - i64(st.slot)) // SEATS
     return float(rules.NEW_CELL * min(new, turns))
 
@@ -321,7 +323,7 @@ def _points_at_stake(st: Record, seat: Int, new: Int) -> float:
 def _add_danger(
     ev: Record, st: Record, seat: Int, now: Any, stake: float, cost: Any, hazard: Any
 ) -> None:
-    """Add to the cost of each place what the tanks with a clear line to it may take."""
+    """Write the hazard of each cell, and add it to the cost."""
     for cell in range(CELLS):
         hazard[cell] = 0
         if INSIDE[cell] == 0 or _solid(st, seat, i64(cell)):
@@ -336,7 +338,7 @@ def _add_danger(
 
 @kernel
 def _hunt(mind: Record, ev: Record, st: Record, seat: Int) -> Int:
-    """Return the action of a hunter."""
+    """Return the hunter's action."""
     update_belief(mind, ev, st, seat)
     if _target(st, seat):
         return i64(rules.FIRE)
@@ -386,7 +388,7 @@ def _hunt(mind: Record, ev: Record, st: Record, seat: Int) -> Int:
 
 @kernel
 def decide(mind: Record, ev: Record, st: Record) -> Int:
-    """Return the action of the seat to act; `mind` is its own and learns from the turn."""
+    """Return the action for the seat to act, and update its `mind`."""
     seat = i64(st.side)
     _recall(mind, ev, st, seat)
     action = _hunt(mind, ev, st, seat) if ev.hunts != 0 else _explore(mind, ev, st, seat)
@@ -395,28 +397,28 @@ def decide(mind: Record, ev: Record, st: Record) -> Int:
 
 
 def new_belief() -> Any:
-    """Return the mind of a player before its first turn."""
+    """Return the mind of a player before the first turn."""
     mind: Any = kernels.new(BELIEF)
     mind.slot = -1
     return mind
 
 
 class Planner:
-    """A player that follows a plan; it keeps a mind from turn to turn of one match."""
+    """A player that uses one of the planners; keeps its mind between turns of a match."""
 
     def __init__(self, state: np.record) -> None:
         self._mind = new_belief()
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the planner cannot play a game, or None if it can."""
+        """Return why the planner does not support a game, or None if it does."""
         return one_game_only(info, state, rules.STATE)
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
-        """Return the action of the plan; `state` is any that agrees with the seat's view.
+        """Return the planned action; `state` may be any state consistent with the seat's view.
 
-        It takes a fraction of a millisecond, so none of the limits matters. A turn that is asked
-        twice, or a match that goes on with a new planner, only costs what the mind had learnt.
+        This takes a fraction of a millisecond, so all limits are ignored. If a turn is repeated, or
+        a match continues with a new planner, only the information in the mind is lost.
         """
         if int(state["slot"]) <= int(self._mind.slot):
             self._mind = new_belief()
@@ -433,15 +435,15 @@ def _weights(**values: float) -> np.record:
 
 
 def explorer(state: np.record) -> np.record:
-    """Return the weights of a player who only walks."""
+    """Return the weights of the explorer."""
     return _weights(hunts=0, patience=12, neighbour=1)
 
 
 def hunter(state: np.record) -> np.record:
-    """Return the weights of a player who also looks, aims and hides.
+    """Return the weights of the hunter.
 
-    The chances are those of tanks that take any of seven actions: one in six moves if they have
-    not fired, a shot in seven turns, in one of four directions.
+    The probabilities assume tanks that choose uniformly among seven actions: 1/6 for each direction
+    if they did not fire, and 1/28 for a shot in a given direction.
     """
     return _weights(
         hunts=1,

@@ -1,4 +1,4 @@
-"""Networks of Tanks in files: which kinds there are, and the player and evaluation of each."""
+"""Files of networks for Tanks: the kinds, and the player and evaluation for each."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from kibitz_search.weights import WeightsError, WeightsFile
 
 GAME, REPORT, EYES = "tanks", "report-network", "eyes-network"
 SCALES = {"codes": 1.0, "scaled": 0.1}
-"""The factor of the inputs, for each reading."""
+"""The scale of the inputs, by input format."""
 SHIPPED = Path(__file__).parent / "weights"
 
 
 def report_file(numbers: list[float], reading: str) -> WeightsFile:
-    """Return a file of the report's network."""
+    """Return a weights file of the report's network."""
     shape: dict[str, int | str] = {"inputs": 225, "hidden": 10, "outputs": 7, "input": reading}
     return WeightsFile(game=GAME, kind=REPORT, shape=shape, weights=numbers)
 
 
 def eyes_file(numbers: list[float]) -> WeightsFile:
-    """Return a file of a network with its own eyes."""
+    """Return a weights file of an egocentric network."""
     shape: dict[str, int | str] = {
         "inputs": networks.LOOKS,
         "hidden": networks.NEURONS,
@@ -44,7 +44,7 @@ def read(path: Path) -> WeightsFile:
 
 
 def _check(path: Path, file: WeightsFile) -> None:
-    """Raise `WeightsError` for a shape that no network here has."""
+    """Raise `WeightsError` for an unknown network shape."""
     reading = str(file.shape.get("input"))
     if file.kind == REPORT and reading not in SCALES:
         raise WeightsError(f"{path}: expected the input codes or scaled, not {reading}")
@@ -57,12 +57,12 @@ def _check(path: Path, file: WeightsFile) -> None:
 
 
 def player(file: WeightsFile) -> type[EyesNetwork] | type[ReportNetwork]:
-    """Return what plays a network of the file's kind."""
+    """Return the player class for a network of the file's kind."""
     return EyesNetwork if file.kind == EYES else ReportNetwork
 
 
 def evaluation(file: WeightsFile) -> Evaluation:
-    """Return the network as an evaluation record."""
+    """Return the evaluation for a network."""
     ev: Any = kernels.new(player(file).network)
     ev["weights"] = file.weights
     if file.kind == REPORT:
@@ -72,5 +72,5 @@ def evaluation(file: WeightsFile) -> Evaluation:
 
 
 def shipped(name: str) -> Evaluation:
-    """Return a network that comes with the package."""
+    """Return the evaluation for a network in the package."""
     return evaluation(read(SHIPPED / f"{name}.json"))
