@@ -101,9 +101,8 @@ def _text(path: Path) -> str:
     """Return the text of a file; the path comes from users and may be anything."""
     try:
         mode = path.stat().st_mode
-        if not (
-            stat.S_ISREG(mode) or stat.S_ISDIR(mode)
-        ):  # reading from pipes and devices may never end
+        # Reading from a pipe or device may never end.
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise WeightsError(f"{path}: expected a file of weights, not a pipe or a device")
         with open(path, "rb") as file:
             data = file.read(LARGEST_BYTES + 1)

@@ -136,11 +136,7 @@ STATE = kernels.record_type(
         ("pegs", np.uint8, (SEATS, 16)),
         ("board", np.uint8, (CELLS,)),
         ("zone", np.uint8, (CELLS,)),
-        (
-            "beside",
-            np.uint8,
-            (CELLS,),
-        ),  # bit d: the neighbor in direction d is a peg or off the board
+        ("beside", np.uint8, (CELLS,)),  # bit d: the neighbor at d is a peg or off the board
         ("behind", np.uint8, (CELLS,)),  # bit d: the hole after it is a peg or off the board
         ("marks", np.uint8, (MAX_PLIES + 1,)),
         ("seen", np.uint8, (FILTER,)),
@@ -927,9 +923,7 @@ def _dense_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for board, (kind, size) in enumerate(geo.ALL):
         landings: dict[int, list[int]] = {}
         for hole in range(geo.geometry(kind, size).holes):
-            if (
-                hole not in landings
-            ):  # jumps are reversible, so all holes of a run share the targets
+            if hole not in landings:  # jumps are reversible, so a run shares its targets
                 run = _landings(land[board], hole)
                 landings.update(dict.fromkeys(run, run))
             reached = landings[hole]

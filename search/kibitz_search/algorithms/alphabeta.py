@@ -581,9 +581,7 @@ class AlphaBeta(IterativeDeepening):
         pairs = table * MIB // (BUCKET_SIZE * ENTRY.itemsize)
         self._table: Table = hugepages.zeros(pairs * BUCKET_SIZE, ENTRY)
         self._weights = b""
-        self._plies: dict[
-            int, int
-        ] = {}  # the ply at which each root so far was first searched, by key
+        self._plies: dict[int, int] = {}  # the ply of the first search of each root, by key
         self._values: list[float] = []  # of the completed depths
         self._has_tactical = op.offers(state.dtype, "tactical_moves")
 

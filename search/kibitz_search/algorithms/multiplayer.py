@@ -109,19 +109,11 @@ class MultiplayerSearch(IterativeDeepening):
     def __init__(self, state: np.record, *, width: int | None = 0) -> None:
         actions = op.max_actions(state.dtype)
         extra: list[tuple[Any, ...]] = [
-            (
-                "promises",
-                np.float64,
-                (MAX_DEPTH + 2, actions),
-            ),  # scores of the moves, in the same order
+            ("promises", np.float64, (MAX_DEPTH + 2, actions)),  # scores of the moves
             ("roots", np.int64),  # number of actions at the root, in moves[0]
             ("finished", np.int64),  # number of completed root actions
             ("width", np.int64),  # maximum number of actions below the root, 0 for all
-            (
-                "counts",
-                np.int64,
-                (MAX_DEPTH + 2,),
-            ),  # number of actions of each position on the path
+            ("counts", np.int64, (MAX_DEPTH + 2,)),  # actions of each position on the path
             ("open", np.int64),  # number of evaluated positions that are not terminal
             ("bounds", np.float64, (actions,)),
             ("best", np.float64),  # the best root value for the seat to act

@@ -82,9 +82,8 @@ def _by_next(found: Array, cells: Array, at: Array) -> Array:
         after = np.where(empty, found[np.where(empty, at + 3**i, 0)], NOTHING)
         fives += after == FIVE
         best = np.maximum(best, np.where(after == FIVE, 0, after))
-    later = np.maximum(
-        best - 2, NOTHING
-    )  # one stone before a four is a three, before an open four an open three
+    # One stone before a four is a three, before an open four an open three.
+    later = np.maximum(best - 2, NOTHING)
     return np.where(fives > 1, OPEN_FOUR, np.where(fives == 1, FOUR, later))
 
 

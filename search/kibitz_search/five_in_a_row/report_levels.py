@@ -230,9 +230,7 @@ class ReportLevel:
             if value > best or (value == best and cells.index(cell) < place):
                 best, place = value, cells.index(cell)
                 line = (cell, *self._ws.line[1, : int(self._ws.lengths[1])].tolist())
-        if (
-            0 < tried < len(order) and best < -int(ev["own"][FIVE]) // 2
-        ):  # the opponent makes a five
+        if 0 < tried < len(order) and best < -int(ev["own"][FIVE]) // 2:  # the opponent wins
             return (order[tried],), best, tried
         return line, best, tried
 

@@ -46,9 +46,7 @@ REPORT_WEIGHTS = HIDDEN * INPUTS + OUTPUTS * HIDDEN + HIDDEN + OUTPUTS
 NEW, HIDDEN_PLACES, SOLID, TANK, LEFT_LATELY = range(5)
 PLANES = 5
 FORWARD = kernels.kernel_array(
-    np.array(
-        [0] * 12 + [1, 1, 2, 3, 4, 5, 5, 5] + [6] * 9, np.int64
-    )  # from 14 cells behind to 14 ahead
+    np.array([0] * 12 + [1, 1, 2, 3, 4, 5, 5, 5] + [6] * 9, np.int64)  # from 14 behind to 14 ahead
 )
 ASIDE = kernels.kernel_array(np.array([0, 1] + [2] * 13, np.int64))
 """The area of a cell, by its forward and sideways distance."""
