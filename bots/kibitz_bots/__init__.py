@@ -1,17 +1,17 @@
-"""Bots of kibitz: the SDK, the connection of a bot to a server, and the house bots.
+"""Bots of kibitz: the SDK, the client connection to a server, and the house bots.
 
-    sdk            Bot, Turn, Decision, Match: the interface for authors of bots
+    sdk            Bot, Turn, Decision, Match: the interface for bot authors
     budget         time budgets for thinking
-    spec, loading  from a word on the command line to a bot
+    spec, loading  turning a command-line argument into a bot
     catalog        the house bots by name
-    kinds          the types of house bots: search with an evaluation, random moves
-    llm            bots that ask a language model
+    kinds          the types of house bots: engine (search and evaluation), random
+    llm            bots backed by a language model
     running        connections and matches, on a server or in this process
     process        ``python -m kibitz_bots``: a bot as a process
     adapters       programs in any language, Gomocup, PettingZoo and Gymnasium
-    testing        a server that follows a script, for tests of bots
+    testing        a scripted server for tests of bots
 
-This module joins parts that must not depend on each other: `Bot.main` runs `process.main`.
+This module connects `Bot.main` to `process.main`, which must not depend on each other.
 """
 
 from __future__ import annotations

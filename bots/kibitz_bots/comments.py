@@ -1,8 +1,8 @@
-"""Validation of bots' comments, so that a bad one never loses a game.
+"""Validation of bots' comments, so that an invalid comment never costs a game.
 
-A comment contains whatever a search or a program has: a value of ``inf``, a line of a hundred
-moves, a text with half a character. Each field is validated alone; fields that the protocol does
-not accept are left out, with a sentence about the reason.
+Searches and programs may produce invalid comments: a value of ``inf``, a line of a hundred moves,
+text with half a surrogate pair. Each field is validated separately. Invalid fields are dropped,
+each with a reason.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from kibitz_protocol import printable
 from kibitz_protocol.wire.records import Comment
 
 MOST_BYTES = 8 * 1024
-"""The largest comment as JSON: half of the frame that the server reads."""
+"""The maximum size of a comment as JSON: half of the server's frame limit."""
 FIELDS = tuple(Comment.model_fields)
 _WHOLE_NUMBERS = ("depth", "nodes")
 
 
 def readable_comment(written: object) -> tuple[Comment | None, list[str]]:
-    """Return the part of `written` that can be sent, or None, and the faults of the rest.
+    """Return the valid part of `written`, or None, and the faults of the rest.
 
-    `written` is a `Comment`, a mapping of its fields, or any other value that a bot returned.
+    `written` is a `Comment`, a mapping of its fields, or any other value returned by a bot.
     """
     if written is None:
         return None, []
@@ -43,7 +43,7 @@ def readable_comment(written: object) -> tuple[Comment | None, list[str]]:
         elif (why := _fault(name, plain := _plain(name, value))) is not None:
             faults.append(f"{name}: {why}, not {_shown(value)}")
         elif _size(kept | {name: plain}) > MOST_BYTES:
-            faults.append(f"{name}: the comment would be longer than {MOST_BYTES} bytes")
+            faults.append(f"{name}: the comment would exceed {MOST_BYTES} bytes")
         else:
             kept[name] = plain
     return _written(kept) if kept else None, faults
@@ -58,7 +58,7 @@ def _size(fields: dict[str, Any]) -> int:
 
 
 def _plain(name: str, value: Any) -> Any:
-    """Return a field's value as Python's own type, if it is a number of another library."""
+    """Convert a number of another library to a built-in type; return other values unchanged."""
     if name in _WHOLE_NUMBERS:
         whole = integer(value)
         return value if whole is None else whole
@@ -68,7 +68,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def _fault(name: str, value: Any) -> str | None:
-    """Return why the protocol does not take a field, or None."""
+    """Return why the protocol rejects a field, or None."""
     try:
         _written({name: value}).model_dump_json()
     except ValidationError as error:
@@ -79,7 +79,7 @@ def _fault(name: str, value: Any) -> str | None:
 
 
 def _shown(value: object) -> str:
-    """Return the beginning of a value for people, even of one that cannot be printed."""
+    """Return the beginning of a value's repr, even if its ``repr`` fails."""
     try:
         text = f"{value!r:.80}"
     except Exception:  # noqa: BLE001 - a foreign `__repr__` may raise anything

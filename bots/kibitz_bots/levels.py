@@ -1,7 +1,7 @@
-"""The levels at which the computer plays against people: house bots, the weakest first.
+"""The difficulty levels for playing against the computer: house bots, weakest first.
 
-`levels.json` has them by game and number of seats, with the share of points that each has scored
-against the level below. `python -m benchmarks.levels` measures the shares and writes the file.
+`levels.json` lists them by game and number of seats, each with its share of points against the
+level below. `python -m benchmarks.levels` measures the shares and writes the file.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class Level(BaseModel):
     bot: str
     """``game/name``, with parameters after a colon."""
     score: Annotated[float, Field(ge=0, le=1)] | None = None
-    """Its share of the points against the level below; None for the lowest one."""
+    """Its share of points against the level below; None for the lowest level."""
     games: int = 0
-    """The games in which that was measured ..."""
+    """The number of games played for the measurement."""
     commit: str = ""
-    """... the commit ..."""
+    """The commit that was measured."""
     date: str = ""
-    """... and the day."""
+    """The date of the measurement."""
 
 
 class LevelTable(BaseModel):
-    """The levels of every game: by its name, then by the number of seats."""
+    """The levels by name of the game, then by number of seats."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -42,10 +42,10 @@ class LevelTable(BaseModel):
 
 @functools.cache
 def table() -> LevelTable:
-    """Return the levels in the file."""
+    """Load the levels from the file."""
     return LevelTable.model_validate_json(FILE.read_bytes())
 
 
 def levels(game: str, seats: int) -> tuple[Level, ...]:
-    """Return the levels of a game with a number of seats, the weakest first; empty for none."""
+    """Return a game's levels for a number of seats, weakest first; empty if there are none."""
     return table().games.get(game, {}).get(seats, ())

@@ -1,4 +1,4 @@
-"""From a word on the command line to a bot: a personality, or a file with a bot in it."""
+"""Load bots by a command-line argument: a personality or a Python file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ from kibitz_bots.spec import BotFactory, SpecError
 
 
 def load(spec: str) -> BotFactory:
-    """Return the factory of the bots that `spec` names, one for every match.
-
-    `spec` is the path of a ``.py`` file, or a personality such as ``GAME/greedy:seed=1`` (see
-    `catalog`). A file has exactly one public subclass of `Bot`, or names the right one with ``BOT =
-    ThatOne``; or it has a plain function ``agent(observation)`` (see `function_bot`). Raises
-    `SpecError`.
+    """Return the bot factory for `spec`; it is called once per match. `spec` is the path of a
+    ``.py`` file, or a personality such as ``GAME/greedy:seed=1`` (see `catalog`). The file must
+    contain exactly one public subclass of `Bot`, select one with ``BOT = ThatOne``, or define a
+    plain function ``agent(observation)`` (see `function_bot`). Raises `SpecError`.
     """
     if spec.endswith(".py") or Path(spec).is_file():
         return from_file(Path(spec))
@@ -33,10 +31,9 @@ def load(spec: str) -> BotFactory:
 
 
 def factory_of(entrant: str | BotFactory | Callable[..., Any]) -> BotFactory:
-    """Return the factory of an entrant's bots, one for every match. Raises `SpecError`.
-
-    `entrant` is an argument of `load`, a class of bots or a function without arguments that makes
-    one, or a function that is a bot itself, ``agent(observation)``.
+    """Return an entrant's bot factory; it is called once per match. Raises `SpecError`. `entrant`
+    is an argument for `load`, a bot class, a function without parameters that creates a bot, or a
+    function ``agent(observation)`` that is a bot itself.
     """
     if isinstance(entrant, str):
         return load(entrant)
@@ -46,16 +43,16 @@ def factory_of(entrant: str | BotFactory | Callable[..., Any]) -> BotFactory:
 
 
 def _takes_observation(function: Callable[..., Any]) -> bool:
-    """Return whether a function cannot be called without an argument."""
+    """Return whether a function requires an argument."""
     try:
         inspect.signature(function).bind()
-    except (TypeError, ValueError):  # ValueError: some of C have no signature
+    except (TypeError, ValueError):  # ValueError: some C functions have no signature
         return True
     return False
 
 
 def from_file(path: Path) -> BotFactory:
-    """Return the bot class of a file, the value of its ``BOT``, or a bot of its ``agent``."""
+    """Return the bot class in a file, the value of its ``BOT``, or a bot for its ``agent``."""
     if not path.is_file():
         raise SpecError(f"{path}: no such file; expected a Python file with a Bot in it")
     module = _execute(path.resolve())
@@ -79,19 +76,18 @@ def from_file(path: Path) -> BotFactory:
 
 
 def _execute(path: Path) -> ModuleType:
-    """Run the file as a module of a private name; its neighbors can be imported from it.
-
-    Its folder comes last on the path, so neither the file nor a neighbor of it replaces a module
-    of Python or of a package, whatever they are called.
+    """Run the file as a module with a private name; it can import the other files in its folder.
+    The folder is last on the path, so its files cannot shadow modules of the standard library or of
+    installed packages.
     """
     name = _private_name(path)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise SpecError(f"{path}: expected a file that ends in .py")
+        raise SpecError(f"{path}: expected a .py file")
     module = importlib.util.module_from_spec(spec)
     if str(path.parent) not in sys.path:
         sys.path.append(str(path.parent))
-    sys.modules[name] = module  # dataclasses and pickle look for the module of a class there
+    sys.modules[name] = module  # dataclasses and pickle look up the module of a class here
     try:
         spec.loader.exec_module(module)
     except Exception as error:
@@ -102,12 +98,12 @@ def _execute(path: Path) -> ModuleType:
 
 
 def _private_name(path: Path) -> str:
-    """Return a module name that no import statement can ask for, the same for the same file."""
+    """Return a module name for a file that no import statement can use, stable per file."""
     return f"kibitz-bot-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
 
 
 def _error_line(path: Path, error: BaseException) -> str:
-    """Return the last line of the file itself that an error passed through."""
+    """Return the last line of the file in an error's traceback."""
     line, trace = getattr(error, "lineno", None), error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == str(path):

@@ -1,29 +1,28 @@
-"""A bot as a process: the command line, the environment, signals and the exit status.
+"""A bot as a process: command line, environment, signals and exit status.
 
-Exit status: 0 when the run reached its end, 1 when the bot crashed, played illegally, was removed
-or lost its server, 2 when it could not begin (bad arguments, a refusal at the door), 130 after
-Ctrl-C.
+Exit status: 0 if the run completed, 1 if the bot crashed, played illegally, was removed or lost its
+server, 2 if it could not start (invalid arguments, refused by the server), 130 after Ctrl-C.
 
-Ctrl-C plays the running matches to their end and begins no new ones; a second Ctrl-C leaves them
-and the lobby at once. SIGTERM or SIGHUP only closes the connection: the seats are kept for the
-table's grace period, and the same command started again goes on. This also works after a process
-was killed: a guest's secret is saved while it plays (see `saved_seat`), or is in the
-``--resume-file``.
+After Ctrl-C the bot finishes its running matches and starts no new ones; after a second Ctrl-C it
+leaves them and the lobby immediately. SIGTERM and SIGHUP only close the connection: the server
+keeps the seats for the table's grace period, and running the same command again resumes them. This
+also works after a process was killed: a guest's secret is saved while it plays (see `saved_seat`)
+or kept in the ``--resume-file``.
 
 Environment:
 
-- ``KIBITZ_TOKEN``: an account's token, which is sent only to the server of ``KIBITZ_SERVER``.
-- ``KIBITZ_RESUME``: the secret of a player that reconnects. A server hands a seat to a bot that it
-  starts this way.
+- ``KIBITZ_TOKEN``: an account's token, sent only to the server in ``KIBITZ_SERVER``.
+- ``KIBITZ_RESUME``: the secret of a player that reconnects. A server uses it to hand a seat to a
+  bot that it starts.
 - ``KIBITZ_SERVER``, ``KIBITZ_LOBBY`` and ``KIBITZ_NAME``: defaults for the options. The last two
-  are for newcomers, so they are ignored beside ``KIBITZ_RESUME``.
+  apply to new players and are ignored if ``KIBITZ_RESUME`` is set.
 - ``KIBITZ_TOKEN_FD`` and ``KIBITZ_RESUME_FD``: numbers of inherited descriptors from which the
-  secret is read, once and to the end. Use these to start bots of several people, because other
-  processes of the same user can read the environment. A foreign program behind the bot inherits
-  neither descriptor.
+  secret is read once, up to the end of the file. Use these to start bots of different people,
+  because other processes of the same user can read the environment. An external program behind the
+  bot inherits neither descriptor.
 
-A program in any language replaces the bot after ``--``, with the protocol ``--stdio`` or
-``--gomocup`` (see `adapters`): ``python -m kibitz_bots --stdio --lobby CODE -- node bot.js``.
+Instead of a bot, you can give a program in any language after ``--``, with the protocol ``--stdio``
+or ``--gomocup`` (see `adapters`): ``python -m kibitz_bots --stdio --lobby CODE -- node bot.js``.
 """
 
 from __future__ import annotations
@@ -71,18 +70,18 @@ class _Child:
     """How a process of a bot is started."""
 
     around: Callable[[Bot], Bot] | None
-    """A wrapper for every bot that is made."""
+    """A wrapper for every bot."""
     saves: bool
-    """Whether a person starts it, who may start it again after it was killed."""
+    """Whether to save the seat: true if a person started the process and may restart it."""
 
 
 PR_SET_DUMPABLE = 4
 EXIT_INTERRUPTED = 130
+"""The exit status after Ctrl-C, as in shells."""
 _ENDINGS = tuple(getattr(signal, n) for n in ("SIGTERM", "SIGHUP") if hasattr(signal, n))
-"""The signals that end a process without a person at its terminal; Windows has no SIGHUP."""
-"""The exit status after Ctrl-C, as shells have it."""
+"""The signals that end a process from outside its terminal; Windows has no SIGHUP."""
 MIN_SECRET_LENGTH = 8
-"""Characters of the shortest token that the protocol takes."""
+"""The minimum length of a token in the protocol."""
 
 
 def _programme(text: str) -> list[ProgrammeItem]:
@@ -105,7 +104,7 @@ def _terms(text: str) -> SeekTerms:
     try:
         return SeekTerms.model_validate_json(text)
     except ValidationError:
-        raise click.BadParameter("expected the terms of a seek") from None
+        raise click.BadParameter("expected valid seek terms") from None
 
 
 OPTIONS = (
@@ -117,33 +116,39 @@ OPTIONS = (
         show_default=True,
         envvar="KIBITZ_SERVER",
         metavar="URL",
-        help="The server; KIBITZ_SERVER says it too.",
+        help="The server; defaults to KIBITZ_SERVER.",
     ),
-    click.option("--lobby", help="The lobby to join; KIBITZ_LOBBY says it too."),
+    click.option("--lobby", help="The lobby to join; defaults to KIBITZ_LOBBY."),
     click.option(
         "--ladder",
         metavar="NAME",
-        help="Play on the standing ladder NAME for as long as this runs.",
+        help="Play on the standing ladder NAME until stopped.",
     ),
-    click.option("--seek", type=_terms, metavar="JSON", hidden=True, help="Seek on these terms."),
+    click.option(
+        "--seek", type=_terms, metavar="JSON", hidden=True, help="Seek opponents on these terms."
+    ),
     click.option(
         "--seek-wait",
         type=COUNT,
         default=300,
         metavar="S",
         hidden=True,
-        help="How long to seek.",
+        help="Timeout for seeking.",
     ),
-    click.option("--rounds", type=COUNT, hidden=True, help="Of seeks."),
-    click.option("--invite", help="The lobby's invite code, where it has one."),
-    click.option("--name", help="The name at the table; KIBITZ_NAME says it too."),
-    click.option("--matches", type=COUNT, help="End after so many matches."),
-    click.option("--at-once", type=click.IntRange(1, 1000), help="Matches at the same time."),
-    click.option("--token-file", type=click.Path(path_type=Path), help="Holds an account's token."),
+    click.option("--rounds", type=COUNT, hidden=True, help="End after this many rounds of seeks."),
+    click.option("--invite", help="The lobby's invite code, if it requires one."),
+    click.option("--name", help="The player name; defaults to KIBITZ_NAME."),
+    click.option("--matches", type=COUNT, help="End after this many matches."),
+    click.option(
+        "--at-once", type=click.IntRange(1, 1000), help="Maximum number of concurrent matches."
+    ),
+    click.option(
+        "--token-file", type=click.Path(path_type=Path), help="Read the account token from here."
+    ),
     click.option(
         "--resume-file",
         type=click.Path(path_type=Path),
-        help="Keeps the secret for coming back as the same player; read if it is there.",
+        help="Store the secret for reconnecting as the same player here.",
     ),
     click.option(
         "--warm",
@@ -157,36 +162,41 @@ OPTIONS = (
         type=NATURAL,
         metavar="FD",
         hidden=True,
-        help="An inherited socket: write a byte when warm, connect once there is an answer.",
+        help="An inherited socket: write a byte when warm, connect after an answer.",
     ),
     click.option(
         "--on-fault",
         type=click.Choice(["resign", "exit"]),
         default="resign",
         show_default=True,
-        help="After a crash or illegal answers: give up that match only, or end.",
+        help="After a crash or illegal answers, resign that match or exit.",
     ),
-    click.option("-v", "--verbose", is_flag=True, help="Say more on stderr."),
+    click.option("-v", "--verbose", is_flag=True, help="Log more to stderr."),
 )
-"""The options for a bot's connection and its play; hidden ones are for commands that start bots."""
+"""A bot process's options; hidden ones are for commands that start bots."""
 
 
 @click.command("connect", cls=WithProgram, short_help="Connect a bot to a server.")
 @click.argument("spec", metavar="[BOT]", required=False)
 @functools.partial(add_options, options=OPTIONS)
 @program_options
-@click.option("--game", "games", multiple=True, help="A game that the program plays; else all.")
+@click.option(
+    "--game",
+    "games",
+    multiple=True,
+    help="A game that the program plays (repeatable); default: all.",
+)
 @click.pass_context
 def connect(
     context: click.Context, /, spec: str | None, games: tuple[str, ...], **options: Any
 ) -> None:
     """Connect BOT, a house bot like chinese-checkers/random or a file like mybot.py.
 
-    A program in any language takes its place after --, with --stdio or --gomocup before it.
+    To connect a program in any language, give it after --, with --stdio or --gomocup.
 
-    Plays until its lobby closes, or on a standing ladder for ever. Ctrl-C plays the running matches
-    to their end; a second one leaves at once. The status is 1 when the bot failed, 2 when it could
-    not begin.
+    Plays until the lobby closes; on a standing ladder, until stopped. After Ctrl-C the bot finishes
+    its running matches; after a second Ctrl-C it leaves immediately. The exit status is 1 if the
+    bot failed, 2 if it could not start.
 
     \b
     kibitz connect mybot.py --lobby CODE
@@ -208,7 +218,7 @@ def connect(
 @functools.partial(add_options, options=OPTIONS)
 @click.pass_context
 def _given_bot(context: click.Context, /, **options: Any) -> None:
-    """Connect the bot of this program to a kibitz server, and play."""
+    """Connect this program's bot to a kibitz server and play."""
     make, child = context.obj
 
     def factory(stack: contextlib.ExitStack) -> BotFactory:
@@ -225,10 +235,9 @@ def main(
     bot: type[Bot] | BotFactory | None = None,
     around: Callable[[Bot], Bot] | None = None,
 ) -> int:
-    """Run a bot process and return its exit status.
-
-    `bot` is given by ``Bot.main``; `around` wraps every bot that is made. Without `bot` another
-    process has started this one; it saves no seat, since its parent has the secret.
+    """Run a bot process and return its exit status. ``Bot.main`` passes `bot`; `around` wraps every
+    bot. Without `bot`, another process has started this one; no seat is saved, since the parent has
+    the secret.
     """
     given = sys.argv[1:] if argv is None else list(argv)
     printable.replace_unencodable()  # a bot may print any text
@@ -250,9 +259,9 @@ def _start(
     words: Sequence[str],
     child: _Child,
 ) -> int:
-    """Run the bots of `factory` with these `options`, and return the exit status.
+    """Run bots from `factory` with `options` and return the exit status.
 
-    `words` name the bot: these words, and the contents of the files that they name, distinguish its
+    `words` identify the bot: these arguments and the contents of files among them distinguish its
     versions.
     """
     if options["ladder"] is not None and options["lobby"] is not None:
@@ -260,7 +269,7 @@ def _start(
     _log(verbose=options["verbose"])
     with contextlib.ExitStack() as stack:
         try:
-            # Before this process runs or starts foreign code.
+            # Must happen before this process runs or starts untrusted code.
             token = _token(options["token_file"], os.environ, options["url"])
             resume = _resume(options["resume_file"], os.environ)
             make = _around(factory(stack), child.around)
@@ -276,11 +285,12 @@ def _start(
 
 
 def run(bot: type[Bot] | BotFactory, argv: Sequence[str] | None = None) -> NoReturn:
-    """Connect a bot to a server, play as the command line says, and end this process.
+    """Connect a bot to a server, play according to the command line, and exit the process.
 
-    `bot` is a class, or a function that makes a new bot for every match. `argv` are the words after
-    the program's name, by default those of the process: ``--server URL --lobby CODE``. The status
-    is 0 when the lobby was played to its end, 1 when the bot failed, 2 when it could not begin.
+    `bot` is a class or a function that creates a bot for every match. `argv` are the arguments
+    after the program's name, by default those of the process: ``--server URL --lobby CODE``. The
+    exit status is 0 if the lobby was played to its end, 1 if the bot failed, 2 if it could not
+    start.
     """
     sys.exit(main(argv, bot=bot))
 
@@ -288,7 +298,7 @@ def run(bot: type[Bot] | BotFactory, argv: Sequence[str] | None = None) -> NoRet
 def _factory_of(
     spec: str | None, program: ExternalProgram, stack: contextlib.ExitStack, *, is_program: bool
 ) -> BotFactory:
-    """Return the factory of the bots that a command line names, or raise `SpecError`."""
+    """Return the bot factory for the command line; raise `SpecError` if the bot is invalid."""
     named = [*([] if spec is None else [spec]), *program.command]
     if is_program and spec is None:
         _deny_inspection()
@@ -325,7 +335,7 @@ def _run(
     except HelloRefusedError as error:
         if seat is None or saved is None or error.code is not Code.UNAUTHORIZED:
             return _fail(error)
-        # The server has forgotten the earlier player: join as a newcomer.
+        # The server no longer has the earlier player: join as a new one.
         seat.forget()
         return _run(make, options, token, resume, seat)
     except (RefusedError, NothingToPlay, SpecError) as error:
@@ -384,14 +394,14 @@ async def _play(
 
 
 def _keeper(path: Path | None, seat: SavedSeat | None) -> Callable[[str], None] | None:
-    """Return a function that saves the secret with which another process can reconnect."""
+    """Return a function that saves the secret for reconnecting from another process."""
     if path is not None:
         return functools.partial(_write_secret, path)
     return None if seat is None else seat.keep
 
 
 async def _wait_for_start(descriptor: int, stop: Shutdown) -> None:
-    """Wait until other bots are warm too, so that no first turn competes with a compiler."""
+    """Wait until the other bots are warm, so that compilers do not slow down first turns."""
     loop = asyncio.get_running_loop()
     try:
         with socket.socket(fileno=descriptor) as holder:
@@ -408,9 +418,9 @@ async def _wait_for_start(descriptor: int, stop: Shutdown) -> None:
 
 
 def _newcomer_setting(name: str, environment: Mapping[str, str]) -> str | None:
-    """Return a variable of the environment, None for a process that resumes a seat.
+    """Return an environment variable, None for a process that resumes a seat.
 
-    A secret on a descriptor comes from a parent that chose the rest of the environment as well.
+    With a secret on a descriptor it is returned anyway, because the parent chose the environment.
     """
     return None if environment.get("KIBITZ_RESUME") else environment.get(name) or None
 
@@ -418,14 +428,13 @@ def _newcomer_setting(name: str, environment: Mapping[str, str]) -> str | None:
 def _on_signal(react: Callable[[], object], number: signal.Signals) -> None:
     hangup = number not in (signal.SIGINT, signal.SIGTERM)
     if hangup and signal.getsignal(number) is signal.SIG_IGN:
-        return  # as `nohup` wants it
-    with contextlib.suppress(NotImplementedError):  # no such signals on this system
+        return  # keep ignoring the signal under `nohup`
+    with contextlib.suppress(NotImplementedError):  # the system has no such signals
         asyncio.get_running_loop().add_signal_handler(number, react)
 
 
 def _token(path: Path | None, environment: Mapping[str, str], server: str) -> str | None:
-    """Return the token of a file, else of a descriptor, else that of the environment if it belongs
-    to `server`, else None."""
+    """Return the token from the file, the descriptor or, for its `server`, the environment."""
     from kibitz_protocol.client.environment_token import TokenError, environment_token
 
     if path is not None:
@@ -439,7 +448,7 @@ def _token(path: Path | None, environment: Mapping[str, str], server: str) -> st
 
 
 def _resume(path: Path | None, environment: Mapping[str, str]) -> str | None:
-    """Return the resume secret that was handed over, else of a file that exists, else None."""
+    """Return the resume secret passed by the parent, or from an existing file, else None."""
     if handed := _inherited_secret("KIBITZ_RESUME_FD", environment):
         return handed
     if secret := environment.get("KIBITZ_RESUME"):
@@ -448,7 +457,7 @@ def _resume(path: Path | None, environment: Mapping[str, str]) -> str | None:
 
 
 def _inherited_secret(name: str, environment: Mapping[str, str]) -> str | None:
-    """Return the secret that an inherited descriptor holds; nothing else inherits it."""
+    """Read the secret from an inherited descriptor, which no child process inherits."""
     number = environment.get(name)
     if not number:
         return None
@@ -461,21 +470,20 @@ def _inherited_secret(name: str, environment: Mapping[str, str]) -> str | None:
 
 
 def _deny_inspection() -> None:
-    """Hide the data of this process from others of its user: its memory, environment, descriptors.
-
-    Then neither a program that it starts nor another bot can read its secret. (Root can.)
+    """Hide this process's memory, environment and descriptors from the user's other processes. So
+    neither a program that it starts nor another bot can read its secret. (Root still can.)
     """
-    with contextlib.suppress(OSError, AttributeError):  # no such call on this system
+    with contextlib.suppress(OSError, AttributeError):  # the system has no such call
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _write_secret(path: Path, secret: str) -> None:
-    """Write a secret to a file that only its owner may read."""
+    """Write a secret to a file that only its owner can read."""
     try:
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(secret + "\n")
     except OSError as error:
-        raise SpecError(f"{path}: cannot keep the resume secret: {error}") from None
+        raise SpecError(f"{path}: cannot save the resume secret: {error}") from None
 
 
 def _secret(path: Path, kind: str) -> str:
@@ -499,7 +507,7 @@ def _fail(error: object) -> int:
 
 
 def _log(*, verbose: bool) -> None:
-    """Log to the terminal itself, so that the log is not taken for the bot's own output."""
+    """Log directly to the terminal, so that log lines are not recorded as the bot's output."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(printable.LogFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logger = logging.getLogger("kibitz_bots")

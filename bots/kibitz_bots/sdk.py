@@ -1,6 +1,4 @@
-"""The SDK: `Bot` with its one method, and the `Turn` that it answers.
-
-::
+"""The SDK: `Bot` with its method `choose`, and the `Turn` that it answers. ::
 
     from kibitz import Bot, Turn
 
@@ -11,12 +9,11 @@
     if __name__ == "__main__":
         First.main()
 
-Every match gets its own instance, so data that a bot keeps in `self` is for one match. A `choose`
-that is a plain function runs in a thread, so the connection stays alive while it thinks; one that
-is ``async`` runs on the event loop and must not block it.
-
-A bot whose game is installed beside it can use the rules: `Turn.view` is the game's own model, and
-`Turn.position` a position to search on, with legal actions, push, pop and playouts.
+Every match gets its own instance, so attributes of `self` belong to one match. A plain `choose`
+runs in a thread, so that the connection stays responsive; an ``async`` `choose` runs on the event
+loop and must not block it. If a game's rules are installed, bots can use them: `Turn.view` is the
+game's own model, and `Turn.position` is a position to search on, with legal actions, push, pop and
+playouts.
 """
 
 from __future__ import annotations
@@ -48,9 +45,9 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "Bot", "Budget", "Decision", "Match", "Move", "Turn"]
 
 Move: TypeAlias = dict[str, Any]
-"""A move as it travels: a flat JSON object, such as an element of `Turn.legal`."""
+"""A move as sent on the wire: a flat JSON object, such as an element of `Turn.legal`."""
 ViewT = TypeVar("ViewT", default=Any)
-"""The game's `View` model, for bots that say which one they expect: ``Turn[NimView]``."""
+"""The game's `View` model, for bots that declare which one they expect: ``Turn[NimView]``."""
 
 
 def legal_moves(rules: Game, state: State) -> list[Move]:
@@ -62,43 +59,43 @@ def legal_moves(rules: Game, state: State) -> list[Move]:
 
 @dataclass(frozen=True)
 class Decision:
-    """A move together with the bot's comment."""
+    """A move with the bot's comment."""
 
     action: int | Mapping[str, Any] | BaseModel
-    """A return value of `Bot.choose` without a comment."""
+    """The move: any value that `Bot.choose` may return without a comment."""
     comment: Comment | Mapping[str, Any] | None = None
-    """Goes into the record instead of the data from `Turn.comment`: a `Comment`, or its fields as
-    an object. Fields that the protocol does not accept are left out; see `Turn.comment`."""
+    """Replaces the data from `Turn.comment` in the record: a `Comment`, or a mapping of its fields.
+    Fields that the protocol does not accept are dropped; see `Turn.comment`."""
 
 
 Answer: TypeAlias = int | Mapping[str, Any] | BaseModel | Decision
 """The return type of `choose`: a wire move, a game's `Move` model, an action of `Turn.position`, or
-one of them in a `Decision`."""
+any of these in a `Decision`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Match:
-    """The match of a turn, from the perspective of the player in `seat`."""
+    """A match from the perspective of the player in `seat`."""
 
     id: str
     game: str
     """The name of the game."""
     options: Mapping[str, Any]
-    """The game's options as JSON; missing ones have their defaults."""
+    """The game's options as JSON; missing ones have default values."""
     players: tuple[Player, ...]
     """The players, by seat."""
     seat: int
-    """The own seat, from 0."""
+    """The bot's seat, from 0."""
     time_control: TimeControl = field(default_factory=TimeControl)
     lobby: str | None = None
     number: int = 1
-    """Which match of its lobby it is, from 1."""
+    """The number of the match in its lobby, from 1."""
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Match:
         """Read the match from a snapshot that was sent to one of its players.
 
-        Raises `ValueError` for a snapshot that was sent to somebody without a seat.
+        Raises `ValueError` for a spectator's snapshot.
         """
         if snapshot.you is None:
             raise ValueError(f"match {snapshot.match} has no seat for this player")
@@ -123,25 +120,25 @@ class Match:
 
 @dataclass(frozen=True, kw_only=True)
 class Turn(Generic[ViewT]):
-    """One turn of one match: everything that is needed to act."""
+    """One turn of one match, with everything that a bot needs to act."""
 
     match: Match
     ply: int
-    """How many moves were made before it, by all seats together."""
+    """The number of moves made before this turn, by all seats together."""
     observation: Mapping[str, Any]
-    """The own seat's view, as it was sent: a JSON object as the game's `View` describes it."""
+    """The bot's view as the server sent it: a JSON object described by the game's `View`."""
     budget: Budget
-    """How long to think."""
+    """The time budget of the turn."""
     clocks: tuple[Clock, ...] = ()
-    """The remaining time of every seat, by seat; empty without a clock."""
+    """The clocks, by seat; empty without a clock."""
     listed: Sequence[Move] | None = field(default=None, repr=False)
-    """The legal moves as the server sent them, None if it sent a rule in words instead."""
+    """The legal moves as the server sent them, None if it sent a description instead."""
     rule: str | None = None
-    """A description of the legal moves, if the server does not list them."""
+    """A description of the legal moves if the server does not list them."""
     refusal: str | None = None
-    """Why the answer before this one was refused, when the same turn is asked again."""
+    """Why the previous answer was refused, if the same turn is asked again."""
     cancelled: CancelToken = field(default_factory=CancelToken, repr=False, compare=False)
-    """Set when the answer is no longer needed: the flag fell or the match ended."""
+    """Set once the answer is no longer needed: the flag fell or the match ended."""
     _pending: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
     _faults: list[str] = field(default_factory=list, init=False, repr=False, compare=False)
     _suggestions: list[Move] = field(default_factory=list, init=False, repr=False, compare=False)
@@ -150,7 +147,7 @@ class Turn(Generic[ViewT]):
     def of(cls, message: YourTurn, match: Match, budget: Budget) -> Turn[ViewT]:
         """Read a turn from the message that announced it.
 
-        Raises `ValueError` if it has no view: the connection has declined views.
+        Raises `ValueError` if it has no view because the connection has declined views.
         """
         if message.view is None:
             raise ValueError(f"the turn of match {message.match} was sent without its view")
@@ -171,7 +168,7 @@ class Turn(Generic[ViewT]):
 
     @property
     def seat(self) -> int:
-        """The own seat, which is the one to act."""
+        """The bot's seat, which is the seat to act."""
         return self.match.seat
 
     @property
@@ -183,9 +180,9 @@ class Turn(Generic[ViewT]):
 
     @functools.cached_property
     def view(self) -> ViewT:
-        """The own seat's view, as the game's `View` model: ``turn.view.board``.
+        """The bot's view as the game's `View` model: ``turn.view.board``.
 
-        It is the `observation` itself if the rules of the game are not installed here.
+        If the rules of the game are not installed here, this is `observation`.
         """
         if not self.has_rules:
             return cast("ViewT", self.observation)
@@ -193,11 +190,9 @@ class Turn(Generic[ViewT]):
 
     @functools.cached_property
     def position(self) -> Position:
-        """A position to search on: the bot may push actions on it and pop them.
-
-        If the game hides nothing, it is that of the match, else one that agrees with the view;
-        `sample` gives others. It does not change with `state`. Raises `GameError` if the rules are
-        not installed here.
+        """A position to search on; the bot may push actions on it and pop them. In games with
+        hidden information it is one position that agrees with the view; `sample` returns others. It
+        is independent of `state`. Raises `GameError` if the rules are not installed here.
         """
         from kibitz_games.core.position import Position
 
@@ -205,15 +200,14 @@ class Turn(Generic[ViewT]):
 
     @functools.cached_property
     def state(self) -> State:
-        """The record that the rules work on; it agrees with the view. Change a copy of it.
-
-        If the game hides nothing, it is the state of the match. Raises `GameError` if the rules are
-        not installed here.
+        """The state record that the rules work on; it agrees with the view. Copy it before changing
+        it. In games without hidden information, it is the state of the match. Raises `GameError` if
+        the rules are not installed here.
         """
         return self.sample(self.ply)
 
     def sample(self, seed: int) -> State:
-        """Return a state that agrees with the view; another seed may give another one.
+        """Return a state that agrees with the view; different seeds may give different states.
 
         Raises `GameError` if the rules are not installed here.
         """
@@ -222,18 +216,18 @@ class Turn(Generic[ViewT]):
 
     @functools.cached_property
     def legal(self) -> list[Move]:
-        """The legal moves, each a JSON object. The rules list them if the server has not."""
+        """The legal moves, each a JSON object. The rules list them if the server did not."""
         if self.listed is not None:
             return [dict(move) for move in self.listed]
         return legal_moves(self.match.game_rules, self.state)
 
     def move(self, action: int) -> Move:
-        """Return the wire move of an action of `state`, which must be legal there."""
+        """Return the wire move of an action, which must be legal in `state`."""
         wire: Move = self.match.game_rules.encode(self.state, action).to_wire()
         return wire
 
     def text(self, action: int) -> str:
-        """Return an action of `state` as a person would write it."""
+        """Return an action of `state` in human-readable notation."""
         rules = self.match.game_rules
         return rules.notation.format(rules.encode(self.state, action))
 
@@ -246,13 +240,13 @@ class Turn(Generic[ViewT]):
         nodes: int | None = None,
         line: Sequence[str] | None = None,
     ) -> None:
-        """Comment on the coming move; the comment goes into the record with it.
+        """Set the comment on the coming move; both are recorded.
 
-        `value` is the value of the position to the own seat, in any unit; `depth` the plies of
-        lookahead; `nodes` the number of positions searched; `line` the expected moves, as a person
-        would write them. Later values replace earlier ones, field by field. A field that the
-        protocol does not accept, such as a value of ``inf`` or a text of more than 200 characters,
-        is left out, and a note in the record says so once.
+        `value` is the value of the position for the bot's seat, in any unit; `depth` is the search
+        depth in plies; `nodes` is the number of positions searched; `line` lists the expected moves
+        in notation. Later values replace earlier ones, field by field. A field that the protocol
+        does not accept, such as a value of ``inf`` or a text of more than 200 characters, is
+        dropped, with one note per match in the record.
         """
         given = {"text": text, "value": value, "depth": depth, "nodes": nodes, "line": line}
         comment = self._readable({name: part for name, part in given.items() if part is not None})
@@ -260,102 +254,97 @@ class Turn(Generic[ViewT]):
             self._pending.update(comment.model_dump(exclude_none=True))
 
     def suggest(self, move: Move) -> None:
-        """Suggest a move to play if the answer is late.
-
-        A manager that cannot wait plays the last suggestion (see `adapters.gomocup_server`); a
-        server's clock runs until the answer.
+        """Suggest a move to play if the answer is late. `adapters.gomocup_server` plays the last
+        suggestion at its deadline; a kibitz server ignores suggestions and waits for the answer.
         """
         self._suggestions[:] = [move]
 
     @property
     def suggestion(self) -> Move | None:
-        """The last move passed to `suggest`, None before."""
+        """The last move passed to `suggest`, or None."""
         return self._suggestions[0] if self._suggestions else None
 
     @property
     def pending_comment(self) -> Comment | None:
-        """The comment from `comment`, None if there is none."""
+        """The comment set with `comment`, or None."""
         return self._readable(self._pending) if self._pending else None
 
     @property
     def comment_faults(self) -> tuple[str, ...]:
-        """The fields left out of comments on this turn, with the reasons."""
+        """The fields dropped from comments on this turn, with reasons."""
         return tuple(self._faults)
 
     def _readable(self, written: object) -> Comment | None:
-        """Return the valid part of a comment, and remember the faults."""
+        """Return the valid part of a comment and store the faults."""
         comment, faults = readable_comment(written)
         self._faults.extend(fault for fault in faults if fault not in self._faults)
         return comment
 
 
 class Bot:
-    """A player. Subclasses write `choose`; everything else is optional.
-
-    The class attributes are announced to the server before the bot takes a seat.
+    """A bot. Subclasses implement `choose`; everything else is optional. The class attributes are
+    announced to the server before the bot takes a seat.
     """
 
     name: str = ""
-    """The name at the table; the name of the class if empty."""
+    """The player name; the name of the class if empty."""
     version: str = ""
-    """Which version of itself it is: whatever tells one from another. Records name it."""
+    """The bot's version, in any format; it appears in records."""
     engine: Engine | None = None
-    """The engine that records show; made of `name` and `version` if None."""
+    """The engine description for records; built from `name` and `version` if None."""
     games: Sequence[str] = ()
-    """The games it plays; all if empty."""
+    """The games that the bot plays; all if empty."""
     seats: Sequence[int] = ()
-    """The numbers of players it plays with; all if empty."""
+    """The supported numbers of players; all if empty."""
     at_once: int = 4
-    """How many matches it plays at the same time."""
+    """The maximum number of concurrent matches."""
     jit: bool = True
-    """Whether the rules in the box run as machine code in its process. Plain ones load in half the
-    time and memory, for bots that do no more with them than to list moves."""
+    """Whether the built-in rules run as machine code in the bot's process. The plain Python rules
+    load in half the time and memory, for bots that only list moves."""
 
     run_process: ClassVar[Callable[[Sequence[str] | None, type[Bot]], int] | None] = None
     """The function that `main` calls, set by the package's ``__init__``."""
 
     def choose(self, turn: Turn) -> Answer | Awaitable[Answer]:
-        """Return the move to play. May be ``async``.
-
-        It is a legal move as JSON (an element of ``turn.legal``), a `Move` model of the game, or an
-        action of ``turn.position``, alone or in a `Decision`. Integers may be of any type with
-        ``__index__``, such as numpy's. After an illegal answer the bot is asked again, with the
-        reason in ``turn.refusal``; a second one resigns the match, and so does an exception.
+        """Return the move to play. May be ``async``. The move is a legal move as JSON (an element
+        of ``turn.legal``), the game's `Move` model, or an action of ``turn.position``, alone or in
+        a `Decision`. Integers may be of any type with ``__index__``, such as numpy's. After an
+        illegal answer the bot is asked again, with the reason in ``turn.refusal``. A second illegal
+        answer or an exception resigns the match.
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method choose(self, turn)")
 
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Get ready to play the matches of `programme`: compile, load weights.
-
-        It is called before the bot reports that it is ready, on an instance that plays no match.
-        Each item has a ``game``, its ``options`` and how many ``seats``.
+        """Prepare for the matches of `programme`, for instance compile code or load weights. It is
+        called before the bot reports ready, on an instance that plays no match. Each item has a
+        ``game``, its ``options`` and the number of ``seats``.
         """
 
     def on_match_start(self, match: Match) -> None:
-        """Hear that a match begins, before its first turn; also after a restart of the bot."""
+        """Handle the start of a match, before its first turn; also called after a restart of the
+        bot."""
 
     def on_match_end(self, match: Match, result: Result) -> None:
-        """Hear how the match ended."""
+        """Handle the result of the match."""
 
     @classmethod
     def main(cls, argv: Sequence[str] | None = None) -> NoReturn:
-        """Play as the command line says: ``python mybot.py --server URL --lobby CODE``.
+        """Play according to the command line: ``python mybot.py --server URL --lobby CODE``.
 
-        `argv` are the words after the program's name, by default those of the process. The process
-        ends with the status 0, 1 if the bot failed, 2 if it could not begin.
+        `argv` are the arguments after the program's name, by default those of the process. The
+        process exits with status 0, with 1 if the bot failed, or with 2 if it could not start.
         """
         assert Bot.run_process is not None, "kibitz_bots binds it"
         sys.exit(Bot.run_process(argv, cls))
 
 
 class BadAnswer(ValueError):
-    """A bot returned something that is no legal move."""
+    """A bot's answer is not a legal move."""
 
 
 def parse_answer(answer: object, turn: Turn) -> tuple[Move, Comment | None]:
-    """Return the wire move and the comment of an answer, or raise `BadAnswer`.
-
-    The receiver of a wire move checks whether it is legal.
+    """Return the wire move and the comment of an answer, or raise `BadAnswer`. The caller must
+    check whether the move is legal.
     """
     action, comment = answer, turn.pending_comment
     if isinstance(answer, Decision):
@@ -370,7 +359,7 @@ def parse_answer(answer: object, turn: Turn) -> tuple[Move, Comment | None]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a field of a move, integers of other libraries as Python's."""
+    """Return a field of a move; convert other libraries' integers to `int`."""
     number = integer(value)
     return value if number is None else number
 
@@ -382,5 +371,5 @@ def _move_of_action(action: int, turn: Turn) -> Move:
 
 
 def rng_for(turn: Turn, seed: int | str) -> random.Random:
-    """Return random numbers that depend on `seed`, the seat and the ply, and on nothing else."""
+    """Return a generator seeded by `seed`, the seat and the ply only."""
     return random.Random(f"{seed}/{turn.seat}/{turn.ply}")

@@ -1,4 +1,4 @@
-"""The factory of bots that a name on a command line refers to, and the error if there is none."""
+"""The type of bot factories, and the error for an invalid bot on the command line."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 from kibitz_bots.sdk import Bot
 
 BotFactory = Callable[[], Bot]
-"""Makes the bots of one kind, a new one for every match."""
+"""Creates a new bot for every match."""
 
 
 class SpecError(ValueError):
-    """A word that names no bot; the message says what was found and what was expected."""
+    """An invalid bot spec; the message says what was found and what was expected."""

@@ -56,7 +56,7 @@ BAD: dict[str, tuple[object, str]] = {
     "deep text": ({"text": deep()}, "text: "),
     "too many bytes": (
         {"line": ["\u20ac" * 200] * 32},
-        f"line: the comment would be longer than {MOST_BYTES}",
+        f"line: the comment would exceed {MOST_BYTES}",
     ),
     "unknown": ({"mood": 1}, "'mood': expected one of value, "),
     "no name": ({5: 1}, "5: expected one of value, "),

@@ -68,7 +68,7 @@ def test_the_secret_for_coming_back_is_kept_where_only_the_owner_reads(tmp_path:
 
 
 def test_a_secret_that_cannot_be_kept_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SpecError, match="cannot keep the resume secret"):
+    with pytest.raises(SpecError, match="cannot save the resume secret"):
         process._write_secret(tmp_path / "nowhere" / "resume", "secret-of-the-welcome")
 
 

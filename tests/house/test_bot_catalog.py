@@ -105,7 +105,7 @@ def test_a_docstring_is_quoted_with_its_source() -> None:
 
 def test_an_explanation() -> None:
     lines = said("show", "chinese-checkers/iddfs-hand").output.splitlines()
-    assert lines[0].startswith("chinese-checkers/iddfs-hand: plans its own moves ahead")
+    assert lines[0].startswith("chinese-checkers/iddfs-hand: plans several of its own moves ahead")
     assert any(
         line.startswith("algorithm   IDDFS: iterative deepening over the own") for line in lines
     )

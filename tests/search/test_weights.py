@@ -114,7 +114,7 @@ def test_a_bot_of_a_file(tmp_path: Path) -> None:
     assert make is not None
     assert make().games == ("chinese-checkers",)
     assert find_trained("chinese-checkers/greedy-hand") is None
-    with pytest.raises(SpecError, match="expected the file of its weights"):
+    with pytest.raises(SpecError, match="expected a weights file"):
         find_trained("chinese-checkers/greedy-weights")
     with pytest.raises(SpecError, match="no parameter 'depth'; it has file, seed"):
         find_trained(f"chinese-checkers/greedy-weights:depth=3,file={path}")

@@ -2,10 +2,13 @@
 
 Its modules:
 
-    function  a plain function ``agent(observation) -> action``
-    stdio     a program in any language, lines of JSON
-    gomocup   a foreign engine of the Gomocup protocol; pbrain is the other direction
-    foreign   the command-line options of a program; launch and program start it and talk to it
-    aec       every game as a PettingZoo environment
-    solo      one seat of a game as a Gymnasium environment
+    stdio             a program in any language that speaks JSON lines
+    gomocup_client    a Gomocup engine as a bot
+    gomocup_server    a bot as a Gomocup engine
+    external_program  the command-line options for external programs
+    launcher          starting a program with limits
+    line_process      exchanging lines with a running program
+    pettingzoo        every game as a PettingZoo environment
+    gymnasium         one seat of a game as a Gymnasium environment
+    opponents         the bots in the other seats of an environment
 """

@@ -1,4 +1,4 @@
-"""Programs in any language on a command line, after ``--``: how to talk to them, limits, games."""
+"""Command-line options for external programs given after ``--``: protocol, limits, games."""
 
 from __future__ import annotations
 
@@ -22,79 +22,79 @@ _LIMIT, _NUMBER = COUNT, NATURAL
 OPTIONS = (
     click.option("--stdio", "kind", flag_value="stdio", help="Speak lines of JSON to it."),
     click.option("--gomocup", "kind", flag_value="gomocup", help="Speak the Gomocup protocol."),
-    click.option("--memory", type=_LIMIT, metavar="MIB", help="Most memory of each process."),
-    click.option("--cpu", type=_LIMIT, metavar="S", help="Most CPU time of each process."),
-    click.option("--pause", type=_NUMBER, metavar="MS", help="Wait so long after its replies."),
-    click.option("--margin", type=_NUMBER, metavar="MS", help="Time that it is not told of."),
+    click.option("--memory", type=_LIMIT, metavar="MIB", help="Memory limit per process."),
+    click.option("--cpu", type=_LIMIT, metavar="S", help="CPU time limit per process."),
+    click.option("--pause", type=_NUMBER, metavar="MS", help="Pause after each reply."),
+    click.option("--margin", type=_NUMBER, metavar="MS", help="Safety margin per turn."),
     click.option(
         "--start-limit",
         type=DURATION,
         metavar="S",
-        help="How long it may take to start.",
+        help="Startup timeout.",
     ),
     click.option("--whole-board", is_flag=True, help="Send an engine BOARD on every turn."),
     click.option(
         "--ahead/--no-ahead",
         default=True,
-        help="Start the engine of the next match while one is played.",
+        help="Start the next match's engine in advance.",
     ),
 )
-"""The options for a foreign program: its protocol and its limits; the last five are for engines."""
+"""The options for an external program: its protocol and limits; the last five are engine-only."""
 
 
 class WithProgram(click.Command):
     """A command with a program after ``--``, which `program_words` returns."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Set aside the words after the first ``--``."""
+        """Store the arguments after the first ``--`` and parse the rest."""
         at = args.index("--") if "--" in args else len(args)
         ctx.meta[_WORDS] = tuple(args[at + 1 :])
         return super().parse_args(ctx, args[:at])
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Show it in the usage line."""
+        """Add the program to the usage line."""
         return [*super().collect_usage_pieces(ctx), "[-- PROGRAM...]"]
 
 
 def program_words() -> tuple[str, ...]:
-    """Return the words after ``--`` of the command that runs."""
+    """Return the arguments after ``--`` of the current command."""
     words: tuple[str, ...] = click.get_current_context().meta[_WORDS]
     return words
 
 
 def add_options(command: Decorated, options: Sequence[Callable[[Any], Any]]) -> Decorated:
-    """Add options to a command, in their order."""
+    """Add options to a command, in the given order."""
     for option in reversed(options):
         command = option(command)
     return command
 
 
 def program_options(command: Decorated) -> Decorated:
-    """Add the options of programs to a command."""
+    """Add `OPTIONS` to a command."""
     return add_options(command, OPTIONS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExternalProgram:
-    """A program that is started for each match and spoken to in lines."""
+    """A line-based external program, started once per match."""
 
     kind: Kind
     command: Sequence[str]
     games: Sequence[str] = ()
-    """The games it plays; all if empty. An engine's are those of its protocol."""
+    """The games that the program plays; all if empty. The protocol determines an engine's games."""
     limits: ProcessLimits = field(default_factory=ProcessLimits)
     pause_ms: int | None = None
     margin_ms: int | None = None
     start_s: float | None = None
     whole_board: bool = False
     ahead: bool = True
-    """These five are an engine's `gomocup.GomocupOptions`; None is their default."""
+    """An engine's `GomocupOptions`, from here to `ahead`; None selects the default."""
 
     @classmethod
     def from_options(
         cls, command: Sequence[str], options: Mapping[str, Any], games: Sequence[str] = ()
     ) -> Self:
-        """Return the program of a command with `program_options`; the default kind is stdio."""
+        """Build the program from the parsed `program_options`; the default kind is stdio."""
         return cls(
             kind=options["kind"] or "stdio",
             command=tuple(command),
@@ -108,26 +108,26 @@ class ExternalProgram:
         )
 
     def argv(self) -> list[str]:
-        """Return the end of a command line of `kibitz_bots` for this program."""
+        """Return the `kibitz_bots` arguments that describe this program."""
         return [f"--{self.kind}", *self.general, *self.gomocup_options, "--", *self.command]
 
     @property
     def general(self) -> list[str]:
-        """The options that make sense for any program, as far as they were given."""
+        """The given options that apply to any program."""
         return [*(f"--game={game}" for game in self.games), *self.limits.options]
 
     @property
     def gomocup_options(self) -> list[str]:
-        """The options that only an engine has, as far as they were given."""
+        """The given options that apply only to engines."""
         numbers = {"pause": self.pause_ms, "margin": self.margin_ms, "start-limit": self.start_s}
         options = [f"--{name}={value}" for name, value in numbers.items() if value is not None]
         flags = {"--whole-board": self.whole_board, "--no-ahead": not self.ahead}
         return [*options, *(flag for flag, given in flags.items() if given)]
 
     def factory(self, stack: contextlib.ExitStack) -> BotFactory:
-        """Return the factory of its bots; `stack` ends processes that are started ahead.
+        """Return the program's bot factory; closing `stack` ends processes started in advance.
 
-        Raises `SpecError` if the program is missing, or the options do not go together.
+        Raises `SpecError` if the program is missing or the options conflict.
         """
         require_command(self.command, f"--{self.kind}")
         if self.kind == "stdio" and self.gomocup_options:
@@ -159,7 +159,7 @@ class ExternalProgram:
 
 
 def require_command(command: Sequence[str], after: str) -> None:
-    """Raise `SpecError` unless `command` can be started; `after` is the word before it."""
+    """Raise `SpecError` unless `command` can be started; `after` is the argument before it."""
     if not command:
         raise SpecError(f"{after}: expected a program after --, such as -- node bot.js")
     if shutil.which(command[0]) is None:

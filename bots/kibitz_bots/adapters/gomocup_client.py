@@ -1,6 +1,6 @@
-"""A foreign engine that speaks the Gomocup protocol, as a player of five in a row.
+"""A Gomocup engine as a five-in-a-row player.
 
-Each match has its own process, and the process of the next match is started ahead, so a slow start
+Each match has its own process. The next match's process is started in advance, so a slow startup
 uses no clock time. A match looks like this::
 
     START 10                           OK
@@ -13,25 +13,25 @@ uses no clock time. A match looks like this::
     END
 
 ``BEGIN`` opens an empty board. ``TURN`` sends the opponent's stone to an engine that has all
-others. ``BOARD`` sends every other position: an opening, or a match that is joined in its middle.
-Its stones come in playing order, which some engines need. When the position does not follow from
-the engine's own one, as after a refused move, it gets ``END`` and a new process takes over.
+others. ``BOARD`` sends every other position: an opening, or a match joined midway. Its stones are
+in playing order, which some engines need. When the position does not follow from the engine's own,
+as after an illegal move, the bot sends ``END`` and starts a new process.
 
-The protocol requires engines to support START, BEGIN, INFO, BOARD, TURN and END, and nothing else
-is needed. ``ABOUT`` shows that an engine has read its INFO lines; one that does not answer it gets
-`QUIET_S` to complain about them instead.
+Only commands that the protocol makes mandatory are needed: START, BEGIN, INFO, BOARD, TURN and END.
+The answer to ``ABOUT`` shows that an engine has read its INFO lines; an engine that does not answer
+it gets `QUIET_S` to report errors in them.
 
-Other output of engines: ``MESSAGE`` and ``DEBUG`` go into the notes of the match. ``SUGGEST x,y``
-is answered with ``PLAY x,y``. After ``ERROR`` or ``UNKNOWN`` to a command that asks for a stone,
-the bot resigns with the engine's message. A stone on an occupied cell, or outside of the board
-(``-1,3``), is sent as it is: the table refuses it, and the engine is asked again with the whole
-board. A stone that was not asked for is dropped before the next turn, and noted.
+Other output of engines: ``MESSAGE`` and ``DEBUG`` are added to the match notes. ``SUGGEST x,y`` is
+answered with ``PLAY x,y``. If an engine answers a request for a stone with ``ERROR`` or
+``UNKNOWN``, the bot resigns with the engine's message. A stone on an occupied cell or off the board
+(``-1,3``) is passed on unchanged: the server refuses it, and the engine is asked again with the
+whole board. An unsolicited stone is dropped before the next turn and noted.
 
 If a lobby's programme has an item that the engine cannot play (another game, ``swap``, a size that
-it refuses), the bot refuses it with a sentence before it reports that it is ready.
+it refuses), the bot fails with an error before it reports ready.
 
-Source: P. Lastovicka and M. Petricek, Gomoku AI protocol, and the known behavior of engines that
-were written for it.
+Source: P. Lastovicka and M. Petricek, Gomoku AI protocol, and the observed behavior of engines that
+implement it.
 """
 
 from __future__ import annotations
@@ -60,16 +60,16 @@ GAME = "five-in-a-row"
 UNLIMITED_MS = 2147483647
 """The protocol's value for unlimited time."""
 MEMORY_SHARE = 0.75
-"""The share of its address space that is announced to an engine; its code and stacks need the
-rest."""
+"""The share of an engine's address space that is announced as ``max_memory``; the rest is for code
+and stacks."""
 EXACT = 1
-"""The rule of the protocol if longer rows do not win; 0 if they do."""
+"""The protocol's ``rule`` if rows longer than five do not win; 0 if they do."""
 HUMAN, BRAIN = 0, 1
 """The kinds of opponents, as the protocol's ``game_type``."""
 AGAIN_S = 0.25
-"""How long the answer to ABOUT may take before ABOUT is sent again, in seconds."""
+"""How long to wait for an answer to ABOUT before sending it again, in seconds."""
 ABOUTS = 4
-"""How often ABOUT is sent to an engine before kibitz does without."""
+"""How many times to send ABOUT before giving up on an answer."""
 QUIET_S = 0.1
 """How long an engine that does not answer ABOUT must be silent after INFO, in seconds."""
 OWN, OTHER = 1, 2
@@ -80,35 +80,36 @@ Stone = tuple[int, int]
 
 
 class EngineError(RuntimeError):
-    """The engine cannot go on; the message has the command and the engine's reply."""
+    """The engine failed; the message contains the command and the engine's reply."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GomocupOptions:
-    """How an engine wants to be spoken to. The defaults suit all that are known."""
+    """Protocol settings for an engine. The defaults work for all known engines."""
 
     pause_ms: int = 10
-    """Time after a reply before the next command: some engines drop one that comes sooner."""
+    """Pause between a reply and the next command: some engines drop a command that arrives
+    sooner."""
     margin_ms: int = 50
-    """How much of a turn's time an engine is not told of; never more than half."""
+    """How much of a turn's time to withhold from the engine; at most half."""
     start_s: float = 30.0
-    """How long it may take to answer START."""
+    """Timeout for the answer to START."""
     whole_board: bool = False
-    """Send the BOARD each turn, never TURN, to an engine that keeps no board."""
+    """Send BOARD instead of TURN every time, for engines that keep no board."""
     ahead: bool = True
-    """Start the engine of the next match while this one is played; it takes its memory twice."""
+    """Start the next match's engine during the current match; this doubles the memory use."""
 
 
 @dataclass
 class EngineTraits:
-    """Facts learned about an engine, kept from one of its processes to the next."""
+    """Facts learned about an engine, shared by its successive processes."""
 
     answers_about: bool = True
-    """False once it has left ABOUT unanswered."""
+    """False once the engine has failed to answer ABOUT."""
 
 
 class GomocupEngine:
-    """One process in one match of one size. START is on its way when this returns."""
+    """One process for one match on one board size. The constructor sends START."""
 
     def __init__(
         self,
@@ -123,21 +124,21 @@ class GomocupEngine:
         self._manners = manners
         self._traits = traits or EngineTraits()
         self._limits = limits or ProcessLimits()
-        # The time of the engine's last output, for the pause.
+        # When the engine last wrote a line, for the pause.
         self._heard = 0.0
-        # The engine's stones, in playing order; None before it received any.
+        # The engine's position as stones in playing order; None before the first one is sent.
         self._known: list[Stone] | None = None
         self._started = False
-        # Whether it has complained about an INFO, so that it may do so again.
+        # Whether the engine has rejected an INFO, so that it may do so again.
         self._complains = False
-        # How many INFO lines an engine without ABOUT may still complain about.
+        # How many INFO lines an engine without ABOUT may still reject.
         self._late_complaints = 0
         program.send(f"START {size}")
 
     def ready(self, match: Match | None = None) -> None:
-        """Wait for the answer to START; with `match`, send its limits and its rule.
+        """Wait for the answer to START; with `match`, send its limits and rule.
 
-        Raises `EngineError` with any answer other than OK.
+        Raises `EngineError` on any answer other than OK.
         """
         self._program.adopt()
         if not self._started:
@@ -150,7 +151,7 @@ class GomocupEngine:
     def follows(self, turn: Turn) -> bool:
         """Return whether this turn's position can be sent to the engine.
 
-        It cannot if the engine has a different one, unless it accepts a whole board at any time.
+        It cannot if the engine's own position differs, unless the engine accepts BOARD at any time.
         """
         before = turn.observation["moves"][:-1]
         return (
@@ -160,9 +161,10 @@ class GomocupEngine:
         )
 
     def stone(self, turn: Turn) -> Stone:
-        """Return the engine's stone for a turn.
+        """Ask for the engine's stone for a turn.
 
-        Raises `EngineError`, `ProgramError` if it has ended, `TurnCancelled` if the turn is over.
+        Raises `EngineError`, `ProgramError` if the engine has exited, `TurnCancelled` if the turn
+        is over.
         """
         stones = [(x, y) for x, y in turn.observation["moves"]]
         self._drop()
@@ -172,29 +174,29 @@ class GomocupEngine:
         command = self._position(stones, turn)
         stone = self._answer(command, turn.cancelled)
         self._known = [*stones, stone]
-        self._late_complaints = 0  # they would have come before the stone
+        self._late_complaints = 0  # they would have preceded the stone
         return stone
 
     def _drop(self) -> None:
-        """Take nothing for an answer that was said before the question."""
+        """Discard lines that arrived before the question."""
         for line in map(str.strip, self._program.pending()):
             if line:
-                self._note(f"dropped, for it was not asked: {line}" if _answers(line) else line)
+                self._note(f"dropped unsolicited output: {line}" if _answers(line) else line)
 
     def _note(self, line: str) -> None:
         self._program.note(line)
 
     def close(self) -> None:
-        """Say END, and end the process."""
+        """Send END and end the process."""
         try:
             self._say("END")
         except ProgramError:
-            pass  # it went before the match did
+            pass  # it exited before the match ended
         finally:
             self._program.close()
 
     def _position(self, stones: Sequence[Stone], turn: Turn) -> str:
-        """Tell the position in the way that fits; return the command, for complaints."""
+        """Send the position with the fitting command; return that command for error messages."""
         if not stones:
             return self._say("BEGIN")
         follows = (self._known or []) == stones[:-1] and turn.refusal is None
@@ -228,7 +230,7 @@ class GomocupEngine:
             self._late_complaints += len(limits)
 
     def _read_all(self, hear: Callable[[str], object] = str) -> bool:
-        """Wait until the engine has read all INFO lines; return whether it complained about any."""
+        """Wait until the engine has read all INFO lines; return whether it rejected any."""
         complained = False
         if self._traits.answers_about:
             complained, answered = self._ask_about(hear)
@@ -238,9 +240,9 @@ class GomocupEngine:
         return self._wait_for_silence(hear) or complained
 
     def _ask_about(self, hear: Callable[[str], object]) -> tuple[bool, bool]:
-        """Send ABOUT until it is answered; return whether there was a complaint, and an answer.
+        """Send ABOUT until it is answered; return whether there was a rejection, and an answer.
 
-        An engine that drops commands may drop this one right after a complaint.
+        An engine that drops commands may drop this one right after a rejection.
         """
         complained = answered = False
         for attempt in range(ABOUTS):
@@ -256,12 +258,12 @@ class GomocupEngine:
         return complained, answered
 
     def _wait_for_silence(self, hear: Callable[[str], object]) -> bool:
-        """Read complaints until the engine is silent; return whether there were any."""
+        """Read rejections until the engine is silent; return whether there were any."""
         complaints = 0
         for line in self._lines_until_silence(QUIET_S):
             hear(line)
             complaints += _complains(line)
-        # An engine that complains may be late with some; one that does not will not begin.
+        # An engine that has rejected a line may reject more, late; others will not start to.
         self._late_complaints = max(0, self._late_complaints - complaints) if complaints else 0
         return complaints > 0
 
@@ -280,7 +282,7 @@ class GomocupEngine:
     def _lines(
         self, seconds: float | None = None, called_off: CancelToken | None = None
     ) -> Iterator[str]:
-        """Yield the engine's lines, without empty lines and messages, which go into the notes."""
+        """Yield the engine's lines except empty ones and messages; messages are noted."""
         while True:
             try:
                 line = self._program.receive(seconds, called_off).strip()
@@ -301,11 +303,11 @@ class GomocupEngine:
 
 
 def terms(match: Match, limits: ProcessLimits) -> dict[str, int]:
-    """Return the INFO values of a match: the whole time (0 for no clock), memory, rule."""
+    """Return the INFO values for a match: total time (0 for no clock), memory, rule."""
     control = match.time_control
     memory = limits.memory_mib or 0
     people = any(player.kind == "human" for player in match.players)
-    # The rule comes first: an engine that complains of a limit may drop the rest.
+    # The rule is first: an engine that rejects a limit may drop the rest.
     return {
         "rule": EXACT if match.options.get("exact") else 0,
         "timeout_match": control.main_ms + control.bank_ms,
@@ -315,9 +317,9 @@ def terms(match: Match, limits: ProcessLimits) -> dict[str, int]:
 
 
 def times(turn: Turn, margin_ms: int) -> dict[str, int]:
-    """Return the INFO values of the time before a turn, in ms.
+    """Return the INFO values for the time of a turn, in ms.
 
-    The time for the turn is what a bot would plan with, since many engines look at nothing else.
+    The turn's time is the planned budget, since many engines ignore all other values.
     """
     wanted, flag_ms = max(2, round(turn.budget.left * 1000)), turn.budget.flag_ms
     margin = min(margin_ms, wanted // 2)
@@ -326,14 +328,14 @@ def times(turn: Turn, margin_ms: int) -> dict[str, int]:
 
 
 def board(stones: Sequence[Stone], white: bool) -> list[str]:
-    """Return the lines of a BOARD, for an engine that plays `white` or black."""
+    """Return the lines of a BOARD for an engine that plays white (`white`) or black."""
     fields = [OWN if number % 2 == white else OTHER for number in range(len(stones))]
     lines = [f"{_text(stone)},{field}" for stone, field in zip(stones, fields, strict=True)]
     return ["BOARD", *lines, "DONE"]
 
 
 class EnginePool:
-    """A factory of bots of an engine; close it to end processes that were started ahead."""
+    """A bot factory for an engine; close it to end processes that were started in advance."""
 
     def __init__(
         self,
@@ -348,7 +350,7 @@ class EnginePool:
         self._limits = limits
         self._starter = starter or starters()
         self._guard = threading.Lock()
-        # The engine that waits for the next match.
+        # The engine started in advance for the next match.
         self._ahead: GomocupEngine | None = None
         self._closed = False
         self._traits = EngineTraits()
@@ -358,25 +360,25 @@ class EnginePool:
         return GomocupBot(self)
 
     def prepare(self, size: int) -> None:
-        """Start an engine ahead, and wait until it is ready; raises `EngineError`."""
+        """Start an engine in advance and wait until it is ready; raises `EngineError`."""
         with self._guard:
             self._look_ahead(size)
             assert self._ahead is not None
             self._ahead.ready()
 
     def take(self, size: int) -> GomocupEngine:
-        """Return an engine for a match; another is started for the next one."""
+        """Return an engine for a match and start another for the next one."""
         with self._guard:
             self._look_ahead(size)
             taken, self._ahead = self._ahead, None
             if self.manners.ahead and not self._closed:
-                # Its output at startup is for no match.
+                # Its startup output belongs to no match.
                 contextvars.Context().run(self._look_ahead, size)
         assert taken is not None
         return taken
 
     def close(self) -> None:
-        """End the waiting engine; matches end their own."""
+        """End the engine that was started in advance; matches end their own."""
         with self._guard:
             self._closed = True
             if self._ahead is not None:
@@ -393,7 +395,7 @@ class EnginePool:
 
 
 class GomocupBot(Bot):
-    """Plays an engine's answers."""
+    """A bot that plays an engine's stones."""
 
     games = (GAME,)
     seats = (2,)
@@ -405,7 +407,7 @@ class GomocupBot(Bot):
         self._engine: GomocupEngine | None = None
 
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Refuse unplayable matches, and start an engine ahead."""
+        """Refuse unplayable programmes and start an engine in advance."""
         for item in programme:
             require_playable(item.game, item.options)
         sizes = dict.fromkeys(_size(item.options) for item in programme)
@@ -416,13 +418,13 @@ class GomocupBot(Bot):
                 raise SpecError(f"{self.name} cannot play on {size}x{size}: {error}") from None
 
     def on_match_start(self, match: Match) -> None:
-        """Take the engine that waits, and tell it about the match."""
+        """Take the engine started in advance and send it the match's settings."""
         require_playable(match.game, match.options)
         self._engine = self._engines.take(_size(match.options))
         self._engine.ready(match)
 
     def choose(self, turn: Turn) -> Move:
-        """Return the engine's stone; a new process answers if the engine has another position."""
+        """Return the engine's stone; start a new process if the engine's position differs."""
         if self._engine is not None and not self._engine.follows(turn):
             self._dismiss()
         if self._engine is None:
@@ -446,11 +448,11 @@ class GomocupBot(Bot):
 
 
 def require_playable(game: str, options: Mapping[str, Any]) -> None:
-    """Raise `SpecError`, with what was expected, for a match that no engine can play."""
+    """Raise `SpecError` for a match that no Gomocup engine can play."""
     if game != GAME:
         raise SpecError(f"a Gomocup engine plays {GAME}, not {game}")
     if options.get("swap"):
-        raise SpecError(f"a Gomocup engine plays {GAME} without swap: the protocol has no word")
+        raise SpecError(f"a Gomocup engine plays {GAME} without swap; the protocol has no command")
 
 
 def factory(
@@ -458,12 +460,12 @@ def factory(
     limits: ProcessLimits | None = None,
     manners: GomocupOptions | None = None,
 ) -> Callable[[], Bot]:
-    """Return the factory that makes a bot of an engine for each match."""
+    """Return the bot factory for an engine."""
     return EnginePool(command, limits, manners)
 
 
 def _size(options: Mapping[str, Any]) -> int:
-    """Return the size of the board, by default the game's own."""
+    """Return the board size in `options`, or the game's default."""
     rules = registry.get(GAME)
     return int(rules.Options.model_validate(dict(options)).to_wire()["size"])
 

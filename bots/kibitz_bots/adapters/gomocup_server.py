@@ -1,22 +1,22 @@
-"""A bot of five in a row as an engine for any Gomocup manager.
+"""A five-in-a-row bot as an engine for any Gomocup manager.
 
 ``python -m kibitz_bots.adapters.gomocup_server five-in-a-row/greedy`` reads commands, one per line,
-from standard input and answers on standard output; `kibitz pbrain` is the same. A manager that
-needs one executable file gets a script with that line in it.
+from standard input and answers on standard output; `kibitz pbrain` does the same. For managers that
+need a single executable file, put that command into a script.
 
-`GomocupServer` is the protocol: a line goes in, lines come out, and the position is the list of
-stones, replayed for each answer. It answers within ``timeout_turn``, and makes ``time_left`` or the
-rest of ``timeout_match`` last for the rest of the match. A bot that has not decided by then is
-canceled, and its last suggestion is played, or else a stone beside the last one. A MESSAGE with
-each stone contains the bot's evaluation, or the error.
+`GomocupServer` implements the protocol: it takes a line and returns the lines to answer with. It
+keeps the list of stones and replays them for each answer. It answers within ``timeout_turn`` and
+budgets ``time_left``, or the rest of ``timeout_match``, for the rest of the match. A bot that has
+not decided by then is canceled; its last suggestion is played, or else a stone next to the last
+one. A MESSAGE with each stone contains the bot's evaluation or the error.
 
 The manager's time is the only limit: a house bot's parameter ``time`` is 0 here unless the command
-line sets another value. START is answered when all code of a turn has been compiled and run once,
-for both rules, because the manager may announce the rule later. Memory is kept within
-``max_memory`` by smaller tables; see `table_within`.
+line sets another value. START is answered after the code of a turn has been compiled and run once
+for both rules, because the manager may announce the rule later. Smaller tables keep memory within
+``max_memory``; see `table_within`.
 
-``SWAP2BOARD`` plays the swap2 opening. The bot's own evaluation decides: it opens with the three
-stones that it judges most even, and takes black if it would rather not play white.
+``SWAP2BOARD`` plays the swap2 opening. The bot's evaluation decides: it opens with the three stones
+that it considers most balanced, and takes black if it considers white worse.
 
 Source: P. Lastovicka and M. Petricek, Gomoku AI protocol; the Gomocup organizers' announcement of
 SWAP2BOARD (2020).
@@ -54,26 +54,26 @@ from kibitz_protocol.wire.records import Comment
 GAME = "five-in-a-row"
 SMALLEST, LARGEST = 5, 20
 LARGEST_NUMBER = 10**18
-"""Longer numbers count as this one: some managers send 2**64 - 1 for no limit."""
+"""Longer numbers are clipped to this many digits: some managers send 2**64 - 1 for no limit."""
 TURN_MS = 30_000
-"""The time for a turn before a manager announces another one."""
+"""The default time for a turn."""
 MARGIN_MS = 50
-"""The unused part of a turn's time, half of it for a bot's overrun; never more than half of the
-turn's time."""
+"""The unused part of a turn's time, at most half of that time; half of the margin is for
+overruns."""
 WAIT = 0.5
-"""The share of the margin's last half in which a bot that was called off may still answer."""
+"""The share of the margin's second half in which a canceled bot may still answer."""
 BEHIND = 0.25
-"""The share of a turn in which a bot may come to the end of the turn before."""
+"""The share of a turn during which a bot may finish its previous turn."""
 UNLIMITED_MS = 2147483647
 OWN, OTHER = 1, 2
 SLIM = {"MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1"}
-"""The environment in which a process maps 170 MB less: judges limit virtual memory."""
+"""Environment variables that save 170 MB of virtual memory, which tournament managers limit."""
 STACK_BYTES = 2 * 2**20
-"""The stack of each thread, for the same reason."""
+"""The stack size of each thread, also to save virtual memory."""
 BASE_MIB = 346
-"""The virtual memory of a process that plays `five-in-a-row/threat` with a table of 0 MiB.
+"""The virtual memory of a process that plays `five-in-a-row/threat` without a table, in MiB.
 
-342 MiB were measured; a turn that outlasts its time needs a second stack beside the next turn's.
+342 MiB were measured; a turn that overruns needs a second stack during the next turn.
 """
 SWAP2_OPENINGS: tuple[tuple[tuple[int, int], ...], ...] = (
     ((1, 1), (3, 2), (2, 4)),
@@ -81,30 +81,29 @@ SWAP2_OPENINGS: tuple[tuple[tuple[int, int], ...], ...] = (
     ((2, 0), (0, 3), (4, 4)),
     ((0, 1), (4, 2), (3, 4)),
 )
-"""Three stones each (black, white, black) for an opening of swap2, from the corner.
-
-Far from the middle black's advantage is small; the bot chooses among them.
+"""Swap2 openings near a corner, three stones each (black, white, black). The bot chooses among
+them; far from the center black's advantage is small.
 """
 
 Stone = tuple[int, int]
 
 
 class CommandError(ValueError):
-    """A command that cannot be carried out; the message goes behind ERROR."""
+    """A command that failed; the message is sent after ERROR."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A stone, with the bot's message."""
+    """A stone and the bot's message."""
 
     stone: Stone
     message: str | None = None
     value: float | None = None
-    """How good the position is for the player of the stone; above 0 is better than even."""
+    """The value of the position for the player of the stone; above 0 is better than even."""
 
 
 class GomocupServer:
-    """The engine's side of the protocol: `handle` a line, get the lines to answer with."""
+    """The engine's side of the protocol; `handle` returns the answer to a line."""
 
     def __init__(
         self,
@@ -115,7 +114,7 @@ class GomocupServer:
         clock: ClockFunction = time.monotonic,
     ) -> None:
         self.over = False
-        """Whether END was heard."""
+        """Whether END was received."""
         self._chooser = chooser
         self._about = f'name="{name}", version="{version}", author="kibitz", country="XX"'
         self._size = 0
@@ -136,7 +135,7 @@ class GomocupServer:
         self._used_when_told = 0
 
     def handle(self, line: str) -> list[str]:
-        """Return the answers to a line of a manager."""
+        """Return the answer to a line from the manager, as lines."""
         text, before = line.strip(), self._stones
         try:
             if self._block is not None:
@@ -202,7 +201,7 @@ class GomocupServer:
         return []
 
     def _collect(self, text: str) -> list[str]:
-        """Take a line of a block; hand all of them over at DONE."""
+        """Add a line to the block; process the block at DONE."""
         assert self._block is not None
         lines, done = self._block
         if text.upper() != "DONE":
@@ -226,18 +225,18 @@ class GomocupServer:
         if not stones:
             return self._open_swap2()
         choice = self._choose(stones)
-        if (choice.value or 0) < 0:  # white is to move, and black is better off
+        if (choice.value or 0) < 0:  # white is to move and black stands better
             return [*_message_lines(choice), "SWAP"]
         return [*_message_lines(choice), _cell_text(choice.stone)]
 
     def _open_swap2(self) -> list[str]:
-        """Return the opening that the bot judges most even."""
+        """Return the opening that the bot considers most balanced."""
         choices = [(self._choose(stones, len(SWAP2_OPENINGS)), stones) for stones in SWAP2_OPENINGS]
         best, stones = min(choices, key=lambda pair: abs(pair[0].value or 0))
         return [*_message_lines(best), " ".join(map(_cell_text, stones))]
 
     def _ordered(self, lines: Iterable[str]) -> list[Stone]:
-        """Return stones in an order in which they may have been played, the own turn being next."""
+        """Return the stones in a possible playing order; the engine moves next."""
         stones: dict[int, list[Stone]] = {OWN: [], OTHER: []}
         for line in lines:
             cell, _, field = line.rpartition(",")
@@ -246,21 +245,19 @@ class GomocupServer:
             stones[int(field)].append(self._cell(cell))
         own, other = stones[OWN], stones[OTHER]
         if not 0 <= len(other) - len(own) <= 1:
-            raise CommandError(
-                f"it is not my turn after {len(own)} own and {len(other)} other stones"
-            )
+            raise CommandError(f"not my turn after {len(own)} own and {len(other)} other stones")
         first, second = (own, other) if len(own) == len(other) else (other, own)
         ordered = [stone for pair in zip(first, second, strict=False) for stone in pair]
         return [*ordered, *first[len(second) :]]
 
     def _inform(self, rest: str) -> list[str]:
-        """Remember a limit; unknown keys are ignored, as the protocol requires."""
+        """Store a limit; ignore unknown keys, as the protocol requires."""
         key, _, text = rest.partition(" ")
         key, value = key.lower(), _number(text.strip())
         if key not in self._info or value is None:
             return []
         if key == "rule" and value not in (0, 1):
-            raise CommandError(f"rule {value} is not played; expected 0 or 1")
+            raise CommandError(f"unsupported rule {value}; expected 0 or 1")
         self._info[key] = value
         if key == "time_left":
             self._used_when_told = self._used
@@ -278,7 +275,7 @@ class GomocupServer:
         return [*_message_lines(choice), _cell_text(choice.stone)]
 
     def _choose(self, stones: Sequence[Stone], parts: int = 1) -> Choice:
-        """Return the bot's stone after `stones`, in one of `parts` of the turn's time."""
+        """Return the bot's stone after `stones`, within 1/`parts` of the turn's time."""
         began, play = self._clock(), self._replayed(stones)
         think_ms, most_ms = times(self._info["timeout_turn"] // parts, self._left_ms // parts)
         choice = self._chooser.choose(play, think_ms, most_ms)
@@ -309,7 +306,7 @@ class GomocupServer:
 
     @property
     def _left_ms(self) -> int:
-        """The time for the rest of the match: the last announced time, less the time used since."""
+        """The time for the rest of the match: the last announced time minus the time used since."""
         left, match = self._info["time_left"], self._info["timeout_match"]
         if left < UNLIMITED_MS:
             left -= self._used - self._used_when_told
@@ -321,9 +318,9 @@ class GomocupServer:
 
 
 def times(turn_ms: int, left_ms: int) -> tuple[int, int]:
-    """Return the time to think and the latest time to answer, in ms.
+    """Return the thinking time and the latest answer time, in ms.
 
-    A turn's time of 0 asks for a stone as fast as possible; the rest has to last for more turns.
+    With a turn time of 0 the engine answers as fast as possible; `left` must last for more turns.
     """
     if turn_ms == 0:
         return 1, MARGIN_MS
@@ -334,22 +331,22 @@ def times(turn_ms: int, left_ms: int) -> tuple[int, int]:
 
 
 def options(size: int, exact: bool) -> Any:
-    """Return the options of the game of a manager."""
+    """Return the game's options for a manager's board size and rule."""
     given = {"size": size, "exact": exact, "first": "seat-0"}
     return registry.get(GAME).Options.model_validate(given)
 
 
 class StoneChooser:
-    """Asks a bot, in a thread, and does not wait for it forever."""
+    """Runs a bot in a thread and waits for it only until a deadline."""
 
     def __init__(self, make: BotFactory, within: Callable[[int], BotFactory] | None = None) -> None:
-        """Take a factory of bots, and one that takes a limit on their memory in bytes."""
+        """Take a bot factory, and a function from a memory limit in bytes to a bot factory."""
         self._within = within or (lambda _: make)
         self._make = make
         self._bot = make()
-        # Whether the bot is the one of this match; until then its memory may still be limited.
+        # Whether the bot was made for this match; until then its memory limit may still change.
         self._playing = False
-        # The thread of the bot's last answer; it may outlast the turn.
+        # The thread of the bot's last turn, which may still be running.
         self._asked: threading.Thread | None = None
 
     @property
@@ -358,19 +355,19 @@ class StoneChooser:
         return self._bot.games
 
     def prepare(self, size: int, exact: bool) -> None:
-        """Have a small bot warm up for a new match, by either rule."""
+        """Warm up a bot with a small table for a new match, for both rules."""
         self._bot, self._asked, self._playing = self._within(1)(), None, False
         rules = [options(size, exact), options(size, not exact)]
         bots_warmup.warm_up(
             self._bot,
             [ProgrammeItem(game=GAME, options=rule.to_wire(), seats=2) for rule in rules],
         )
-        if type(self._bot).prepare is not Bot.prepare:  # it has a warm-up
+        if type(self._bot).prepare is not Bot.prepare:  # the bot has a warm-up
             for rule in rules:
                 self._warm_up(rule)
 
     def _warm_up(self, rules: Any) -> None:
-        """Have a bot that is not kept play two turns from end to end, as quickly as it can."""
+        """Play two complete turns, as fast as possible, with a bot that is then discarded."""
         bot, play = self._within(1)(), Position(registry.get(GAME), rules)
         for _ in range(2):
             turn = inprocess.local_turn(play, _match(play), 1)
@@ -378,11 +375,11 @@ class StoneChooser:
             _remark(turn.pending_comment)
 
     def limit_memory(self, memory: int) -> None:
-        """Let the bots of this and later matches fit into `memory` bytes; 0 is no limit."""
+        """Limit the bots of this and later matches to `memory` bytes; 0 means no limit."""
         self._make, self._playing = self._within(memory), False
 
     def choose(self, play: Position, think_ms: int, most_ms: int) -> Choice:
-        """Return the bot's stone, or the best that is known in time."""
+        """Return the bot's stone, or a fallback if the bot is late or fails."""
         end, last = _after(most_ms), _after(most_ms + WAIT * (most_ms - think_ms))
         bot = self._ready(BEHIND * most_ms)
         turn = inprocess.local_turn(play, _match(play), think_ms)
@@ -400,7 +397,7 @@ class StoneChooser:
         return _instead(play, turn, "no answer in time" if answer is None else _flaw(answer))
 
     def _ready(self, most_ms: float) -> Bot:
-        """Return the bot; a new one if it is still busy with the turn before after `most_ms`."""
+        """Return the bot; replace it if it is still busy with its previous turn after `most_ms`."""
         if not self._playing:
             self._bot, self._playing = self._make(), True
         if self._asked is not None:
@@ -419,7 +416,7 @@ def _after(ms: float) -> float:
 
 
 def _next(answers: queue.Queue[int | Exception], end: float) -> int | Exception | None:
-    """Return the next answer, None if there is none until `end`."""
+    """Return the next answer, or None if none arrives before `end`."""
     try:
         return answers.get(timeout=max(0.0, end - time.monotonic()))
     except queue.Empty:
@@ -444,7 +441,7 @@ def _placed(play: Position, action: int) -> Stone:
 
 
 def _remark(comment: Comment | None) -> str | None:
-    """Return a bot's comment on its stone as one line, None for nothing."""
+    """Return a bot's comment on its stone as one line, None if it is empty."""
     if comment is None:
         return None
     names = ("depth", "value", "nodes", "line")
@@ -470,7 +467,7 @@ def _cell_text(stone: Stone) -> str:
 
 
 def _number(text: str) -> int | None:
-    """Return a manager's number, None if it is invalid."""
+    """Parse a number from the manager; return None if it is invalid."""
     if not (text.isascii() and text.isdigit()):
         return None
     digits = text.lstrip("0")
@@ -482,16 +479,16 @@ def _one_line(text: str) -> str:
 
 
 def _instead(play: Position, turn: Turn, why: str) -> Choice:
-    """Return the last suggestion of a bot that has no answer, or else a stone beside the last."""
+    """Return the bot's last suggestion if there is one, or else a stone next to the last one."""
     if (move := turn.suggestion) is not None:
         with contextlib.suppress(BadAnswer, IllegalAction):
             stone = _placed(play, inprocess.action_from(move, play, turn))
-            return Choice(stone, f"{why}; its best so far")
-    return Choice(nearest_empty(play), f"{why}; a stone beside the last one instead")
+            return Choice(stone, f"{why}; playing its best move so far")
+    return Choice(nearest_empty(play), f"{why}; playing next to the last stone")
 
 
 def nearest_empty(play: Position) -> Stone:
-    """Return the empty cell that is nearest to the last stone, or to the middle."""
+    """Return the empty cell nearest to the last stone, or to the center if there is none."""
     view = play.view().to_wire()
     middle = len(view["board"]) // 2
     x, y = view["moves"][-1] if view["moves"] else (middle, middle)
@@ -506,7 +503,7 @@ def nearest_empty(play: Position) -> Stone:
 
 
 def serve(brain: GomocupServer, commands: Iterable[str], answers: TextIO) -> None:
-    """Answer commands until END or the end of them."""
+    """Answer commands until END or the end of the input."""
     for line in commands:
         for answer in brain.handle(line):
             answers.write(printable.line(answer) + "\n")
@@ -516,7 +513,7 @@ def serve(brain: GomocupServer, commands: Iterable[str], answers: TextIO) -> Non
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the engine that the command line names; return the exit status."""
+    """Run the engine given on the command line; return the exit status."""
     from importlib.metadata import version
 
     parser = argparse.ArgumentParser(
@@ -535,7 +532,7 @@ def main(argv: Sequence[str]) -> int:
     except SpecError as error:
         sys.stderr.write(printable.lines(f"error: {error}\n"))
         return 2
-    # The manager would take a bot's output for an answer.
+    # The manager would interpret a bot's output as an answer.
     answers, sys.stdout = sys.stdout, sys.stderr
     try:
         brain = GomocupServer(chooser, f"kibitz {spec}", version("kibitz"))
@@ -546,18 +543,18 @@ def main(argv: Sequence[str]) -> int:
 
 
 def without_time_limit(spec: str) -> str:
-    """Return `spec` with ``time=0``, so that a house bot thinks for as long as the manager allows.
-
-    A time on the command line stays.
+    """Return `spec` with ``time=0``, so that a house bot uses all the time the manager allows. A
+    ``time`` in `spec` is kept.
     """
     return _with_default(spec, "time", 0)
 
 
 def table_within(spec: str, memory: int) -> str:
-    """Return `spec` with a table that keeps the process within `memory` bytes; 0 is no limit.
+    """Return `spec` with a table size that keeps the process within `memory` bytes; 0 means no
+    limit.
 
-    Only `BASE_MIB` and the table count, the table is never larger than the bot's own default, and
-    never smaller than 1 MiB. A table on the command line stays.
+    The estimate is `BASE_MIB` plus the table. The table is at least 1 MiB and at most the bot's
+    default. A ``table`` in `spec` is kept.
     """
     from kibitz_bots.catalog import PERSONALITIES
 
@@ -571,7 +568,7 @@ def table_within(spec: str, memory: int) -> str:
 
 
 def _with_default(spec: str, parameter: str, value: int) -> str:
-    """Return `spec` with a parameter that its house bot has and the command line leaves open."""
+    """Add a parameter to `spec` if its house bot has that parameter and `spec` does not set it."""
     from kibitz_bots.catalog import PERSONALITIES
 
     name, _, given = spec.partition(":")
@@ -584,9 +581,9 @@ def _with_default(spec: str, parameter: str, value: int) -> str:
 
 
 def run(words: Sequence[str]) -> int:
-    """Run the engine in as little virtual memory as it needs; return the exit status.
+    """Run the engine with reduced virtual memory; return the exit status.
 
-    This starts the program again with `SLIM` in its environment, unless it is there.
+    Re-executes the program with the variables of `SLIM` unless they are set.
     """
     if os.name == "posix" and not SLIM.keys() <= os.environ.keys():
         module = "kibitz_bots.adapters.gomocup_server"

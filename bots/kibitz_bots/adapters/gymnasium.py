@@ -1,5 +1,4 @@
-"""One seat of a game as a Gymnasium environment, the others being bots (extra ``environments``).
-
+"""One seat of a game as a Gymnasium environment with bots in the others (extra ``environments``).
 ::
 
     from kibitz_bots.adapters.gymnasium import SoloEnv
@@ -7,12 +6,13 @@
     world = SoloEnv("number-merge", opponents=["number-merge/greedy"], seat=0)
     observation, info = world.reset(seed=7)
 
-Observations and actions are those of `adapters.pettingzoo`. The reward comes at the end: 1 for
-leaving all others behind, -1 for being last. An illegal action ends the episode with -1.
+Observations and actions are those of `adapters.pettingzoo`. The reward is given at the end: 1 for
+finishing ahead of all others, -1 for finishing last. An illegal action ends the episode with -1.
 
-The same seed of `reset` and the same actions are the same episode, whatever the opponents draw or
-remember; `kibitz_bots.adapters.opponents` has the conditions. An environment can be copied
-(`copy.deepcopy`) and pickled at any moment, with its opponents, unless one of them is a process.
+The same seed for `reset` and the same actions reproduce the same episode, even if opponents use
+random numbers or memory; `kibitz_bots.adapters.opponents` lists the conditions. An environment can
+be copied (`copy.deepcopy`) and pickled at any time, with its opponents, unless one of them is a
+process.
 
 Source of the interface: Towers et al., Gymnasium: A Standard Interface for Reinforcement
 Learning Environments, 2024.
@@ -34,19 +34,18 @@ from kibitz_games.core.integers import integer
 from kibitz_games.core.position import Position
 
 THINK_NODES = 1000
-"""The default number of positions that an opponent looks at for a move."""
+"""The default number of positions that an opponent searches per move."""
 
 
 class SoloEnv(gymnasium.Env[Any, Any]):
-    """A play in which the learner has one seat and `opponents` the others, in seat order.
+    """A play with the learner in one seat and `opponents` in the others, in seat order.
 
-    `opponents` are personalities, paths of files with a bot, factories, or functions
-    ``agent(observation)``; one alone sits in every other seat. `seat` None changes the seat with
-    every episode; a seed of `reset` draws which is the first.
-
-    Opponents look at `think_nodes` positions a move. With `think_ms` they think so many
-    milliseconds instead, and those that search no longer play the same game for the same seed.
-    Raises `SpecError` for an opponent that is none, `ValueError` for too many or too few.
+    `opponents` are personalities, paths of bot files, factories, or functions
+    ``agent(observation)``; a single opponent takes every other seat. With `seat` None the seat
+    changes with every episode, and the seed of `reset` determines the first one. Opponents search
+    `think_nodes` positions per move. With `think_ms` they think for that many milliseconds instead,
+    and searching opponents are no longer reproducible. Raises `SpecError` for an invalid opponent,
+    `ValueError` for too many or too few.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012
@@ -61,7 +60,8 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         think_ms: int | None = None,
         think_nodes: int = THINK_NODES,
     ) -> None:
-        # The first attribute: unpickling loads the opponents' files before their bots need them.
+        # Must be the first attribute, so that unpickling loads the opponents' files before their
+        # bots.
         self._factories = Factories(opponents)
         self.game = registry.get(game) if isinstance(game, str) else game
         self.seats = _seats(self.game, len(opponents))
@@ -83,9 +83,9 @@ class SoloEnv(gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin a new play, up to the learner's first turn.
+        """Start a new play and advance it to the learner's first turn.
 
-        `seed` makes this episode and those after it repeatable.
+        `seed` makes this and later episodes repeatable.
         """
         super().reset(seed=seed)
         if seed is not None:
@@ -122,7 +122,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         return self._seen(), self._reward() if over else 0.0, over, False, self._info()
 
     def _is_legal(self, action: int) -> bool:
-        """Return whether a dense number is an action that the learner may take now."""
+        """Return whether a dense number is a legal action for the learner."""
         mask = learning.action_mask(self.game, self.play.state)
         return self.play.to_act == self.seat and 0 <= action < len(mask) and bool(mask[action])
 
@@ -139,9 +139,9 @@ class SoloEnv(gymnasium.Env[Any, Any]):
 
 
 def _seats(game: Game, opponents: int) -> int:
-    """Return how many sit at the table; one opponent alone fills the smallest one."""
+    """Return the number of seats; with a single opponent, the game's minimum."""
     seats = min(game.info.seats) if opponents == 1 else opponents + 1
     if seats not in game.info.seats:
         expected = ", ".join(str(number - 1) for number in game.info.seats)
-        raise ValueError(f"{game.info.name} is for {expected} opponents, not {opponents}")
+        raise ValueError(f"{game.info.name} takes {expected} opponents, not {opponents}")
     return seats

@@ -1,11 +1,11 @@
-"""Start a foreign program in its own process group, with limits, and end it with its parent.
+"""Start an external program in its own process group, with limits, and end it with its parent.
 
 ``python -m kibitz_bots.adapters.launcher PARENT [--memory MIB] [--cpu SECONDS] -- COMMAND...``
 
-PARENT is 0 if another process supervises it. The launcher becomes the command (`exec`), so there is
-no process in between. The limits are those of the system (`setrlimit`), and hold for each process
-that the command starts. On Linux the kernel kills the command when its parent dies; elsewhere only
-the end of its standard input notifies it.
+PARENT is 0 if another process supervises it. The launcher becomes the command (`exec`), so no extra
+process remains. The limits are resource limits (`setrlimit`), and apply to each process that the
+command starts. On Linux the kernel kills the command when its parent dies; elsewhere the command is
+notified only by the end of its standard input.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 PR_SET_PDEATHSIG = 1
 MIB = 1 << 20
 NOT_FOUND = 127
-"""The status of a command that could not be started, as a shell has it."""
+"""The exit status for a command that could not be started, as in shells."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class ProcessLimits:
     memory_mib: int | None = None
     """Address space of each process, in MiB."""
     cpu_s: int | None = None
-    """Seconds of CPU of each process."""
+    """CPU time of each process, in seconds."""
 
     @property
     def options(self) -> list[str]:
-        """The same limits as options of the command line of `launch`."""
+        """The limits as command-line options of this module."""
         memory = [] if self.memory_mib is None else ["--memory", str(self.memory_mib)]
         cpu = [] if self.cpu_s is None else ["--cpu", str(self.cpu_s)]
         return [*memory, *cpu]
@@ -45,11 +45,11 @@ class ProcessLimits:
 def launch_command(
     command: Sequence[str], limits: ProcessLimits, *, supervised: bool = False
 ) -> list[str]:
-    """Return the command line that starts `command` and ends it with this process.
+    """Return the command line that runs `command` and ends it with this process.
 
-    With `supervised` another process will be its parent, and ends it; only limits are set.
+    With `supervised` only the limits are set; its parent will be another process, which ends it.
     """
-    # By its path, without the packages around it and their imports: it starts six times as fast.
+    # Running the file by path skips the imports of its packages and starts six times as fast.
     launcher = [sys.executable, "-I", "-S", __file__, "0" if supervised else str(os.getpid())]
     return [*launcher, *limits.options, "--", *command]
 
@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def die_with_parent(parent: int) -> None:
-    """Ask the kernel to kill this process when its parent dies; leave if it has died already."""
+    """Ask the kernel to kill this process when its parent dies; exit if it is already dead."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
@@ -74,7 +74,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def apply_limits(limits: ProcessLimits) -> None:
-    """Set the limits of this process, which the command inherits after `exec`."""
+    """Set the limits of this process; the command inherits them through `exec`."""
     import resource
 
     wanted = {
@@ -90,7 +90,7 @@ def apply_limits(limits: ProcessLimits) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Become the command."""
+    """Set the limits and replace this process with the command."""
     arguments = _parser().parse_args(argv)
     if arguments.parent:
         with contextlib.suppress(OSError):

@@ -1,8 +1,7 @@
-"""A foreign program that communicates in lines: standard input in, standard output out.
-
-Its standard error goes to ours line by line, and so into the notes of the match in whose course it
-was started or adopted. Everything after the first `MAX_NOTED` characters is read and dropped. Every
-call may be made from any thread, one at a time.
+"""An external program that exchanges lines over standard input and output. Its standard error is
+forwarded to ours line by line, and so into the notes of the match during which it was started or
+adopted. Characters beyond the first `MAX_NOTED` are read and dropped. Calls may be made from any
+thread, but only one at a time.
 """
 
 from __future__ import annotations
@@ -29,27 +28,28 @@ from kibitz_protocol import printable
 from kibitz_search.cancellation import CancelToken
 
 MAX_LINE = 1 << 16
-"""Bytes of the longest line that is read; a longer one counts as several."""
+"""The maximum length of a line in bytes; longer lines are split."""
 MAX_WAITING_LINES = 1000
-"""Lines that may wait to be read; a program that writes more is not read until some are."""
+"""The maximum number of unread lines; while it is reached, reading pauses."""
 MAX_NOTED = 1 << 18
-"""The limit on characters of standard error that one program may pass on: as many as the notes of a
-match hold."""
-TRUNCATED = "(the rest of what this program says is not kept)"
+"""The maximum number of characters of standard error forwarded per program, equal to the limit of a
+match's notes."""
+TRUNCATED = "(further output of this program is not kept)"
 GRACE_S = 1.0
-"""The time in seconds that a program has to end on its own after its input has ended."""
+"""How long a program may take to exit after its input is closed, in seconds."""
 POLL_S = 0.05
-"""How often a wait for a line looks whether anybody still waits for it."""
+"""How often a wait for a line checks for cancellation, in seconds."""
 
 
 class ProgramError(RuntimeError):
-    """The program ended or broke off; the message says how, with its last output."""
+    """The program exited or closed its output; the message says how and quotes its last output."""
 
 
 def program_name(command: Sequence[str]) -> str:
     """Return a name for a command: ``bot`` for ``node bots/bot.js``, ``engine`` for ``./engine``.
 
-    It is the first word that looks like a script, else the program, in the characters of names.
+    The name is taken from the first argument that looks like a script, else from the program,
+    reduced to the characters allowed in names.
     """
     scripts = [word for word in command[1:] if not word.startswith("-") and Path(word).suffix]
     stem = Path(scripts[0] if scripts else command[0]).stem
@@ -57,29 +57,29 @@ def program_name(command: Sequence[str]) -> str:
 
 
 def starters() -> Executor:
-    """Return the executor that starts programs; keep it for as long as they run.
+    """Return the executor that starts programs; keep it while they run.
 
-    Programs from `launch` end with the thread that started them, not with the process, so that
-    thread has to outlive them.
+    The kernel ends a launched program with the thread that started it, not with the process, so
+    that thread must outlive it.
     """
     return ThreadPoolExecutor(1, "starter")
 
 
 class LineSplitter:
-    """Splits a stream of bytes into lines of UTF-8 that end in LF, CR LF, or CR alone.
+    """Splits a byte stream into UTF-8 lines that end in LF, CR LF or a lone CR.
 
-    A line is complete at its CR, without waiting for an LF: a program that ends its lines in CR
-    waits for an answer. Bytes that are not UTF-8 are replaced, and lines over `MAX_LINE` bytes are
-    cut.
+    A line is complete at its CR without waiting for an LF, because a program that ends its lines in
+    CR may be waiting for an answer. Invalid UTF-8 is replaced, and lines over `MAX_LINE` bytes are
+    split.
     """
 
     def __init__(self) -> None:
         self._rest = b""
-        # Whether the last line ended in CR, so that an LF belongs to it.
+        # Whether the last line ended in CR, so that a following LF belongs to it.
         self._after_cr = False
 
     def feed(self, data: bytes) -> list[str]:
-        """Return the lines that `data` completes, without their ends."""
+        """Return the lines that `data` completes, without line endings."""
         if self._after_cr:
             data = data.removeprefix(b"\n")
         self._after_cr = data.endswith(b"\r")
@@ -95,13 +95,13 @@ class LineSplitter:
         ]
 
     def end(self) -> list[str]:
-        """Return the text after the last line end, if there is any."""
+        """Return the unterminated last line, if any."""
         rest, self._rest = self._rest, b""
         return [rest.decode(errors="replace")] if rest else []
 
 
 def read_lines(stream: IO[bytes]) -> Iterator[str]:
-    """Yield the lines of a stream as soon as each is complete."""
+    """Yield each line of a stream as soon as it is complete."""
     splitter = LineSplitter()
     descriptor = stream.fileno()
     while data := os.read(descriptor, MAX_LINE):
@@ -110,7 +110,7 @@ def read_lines(stream: IO[bytes]) -> Iterator[str]:
 
 
 class LineProcess:
-    """One running program. Raises `ProgramError` if it has ended or cannot be started."""
+    """A running program. Raises `ProgramError` if it has exited or cannot be started."""
 
     def __init__(
         self,
@@ -126,23 +126,23 @@ class LineProcess:
         self._clock = clock
         self._lines: queue.Queue[str | None] = queue.Queue(MAX_WAITING_LINES)
         self._last_lines: list[str] = []
-        # The remaining allowance of notes, and its lock: two threads may write notes.
+        # The remaining note allowance and its lock; two threads write notes.
         self._room = MAX_NOTED
         self._noting = threading.Lock()
         starting = starter.submit(_start, launch_command(command, limits or ProcessLimits()))
         self._process = starting.result()
         self._closed = False
-        # The context of its match, which gets its complaints.
+        # The context of its match, which receives its standard error.
         self._context = contextvars.copy_context()
         self._answers = self._listen(self._process.stdout, self._on_line)
         self._errors = self._listen(self._process.stderr, self._on_error_line)
 
     def adopt(self) -> None:
-        """Take over a program that was started elsewhere: its complaints are the caller's now."""
+        """Take over a program started elsewhere: its standard error goes to the caller's match."""
         self._context = contextvars.copy_context()
 
     def send(self, line: str) -> None:
-        """Write a line; a program that does not read is waited for by the system's buffer."""
+        """Write a line; block while the pipe is full."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write((line + self._newline).encode())
@@ -153,7 +153,7 @@ class LineProcess:
     def receive(self, seconds: float | None = None, called_off: CancelToken | None = None) -> str:
         """Return the next line, without its end.
 
-        Raises `TimeoutError` after `seconds`, `TurnCancelled` once `called_off` is set.
+        Raises `TimeoutError` after `seconds`, and `TurnCancelled` once `called_off` is set.
         """
         deadline = None if seconds is None else self._clock() + seconds
         while True:
@@ -172,7 +172,7 @@ class LineProcess:
             return line
 
     def pending(self) -> list[str]:
-        """Return the lines that wait to be read, without waiting for any."""
+        """Return the unread lines without blocking."""
         lines = []
         with contextlib.suppress(queue.Empty):
             while (line := self._lines.get_nowait()) is not None:
@@ -181,7 +181,7 @@ class LineProcess:
         return lines
 
     def note(self, line: str) -> None:
-        """Write a line to our standard error, unless there were too many of them."""
+        """Write a line to our standard error, up to the limit."""
         with self._noting:
             if self._room <= 0:
                 return
@@ -190,23 +190,25 @@ class LineProcess:
         sys.stderr.write(printable.line(line[:MAX_LINE]) + more)
 
     def ending(self) -> str:
-        """Say how the program ended, with the last lines that it complained in."""
+        """Return how the program ended, with its last lines of standard error."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_S)
         self._errors.join(GRACE_S)
         status = self._process.poll()
         how = "closed its output" if status is None else _ended(status)
         output = "\n".join(self._last_lines)
-        return f"{shlex.join(self.command)} {how}" + (f"; it said:\n{output}" if output else "")
+        return f"{shlex.join(self.command)} {how}" + (
+            f"; its last output:\n{output}" if output else ""
+        )
 
     def close(self) -> int:
-        """End the program and whatever it started; return its status."""
+        """End the program and its child processes; return its exit status."""
         with contextlib.suppress(OSError):
             if self._process.stdin is not None:
                 self._process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_S)
-        # Its group may outlive it, with the processes that it started.
+        # Its process group may outlive it.
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._closed = True
@@ -225,7 +227,7 @@ class LineProcess:
         assert stream is not None
 
         def listen() -> None:
-            with contextlib.suppress(ValueError, OSError):  # closed meanwhile
+            with contextlib.suppress(ValueError, OSError):  # closed in the meantime
                 for line in read_lines(stream):
                     self._context.copy().run(heard, line)
             heard(None)

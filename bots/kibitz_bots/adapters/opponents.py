@@ -1,16 +1,15 @@
-"""The bots in the other seats of a learning environment, which a seed makes repeatable.
+"""The bots in the other seats of a learning environment, repeatable by a seed.
 
-A bot's decisions may depend on four things beside the position. Each of them follows from the seed
-of the episode here:
+A bot's decisions may depend on four things besides the position. Here each of them is derived from
+the seed of the episode:
 
-- its own random numbers, which house bots draw from the match's id: the id is drawn from the seed
-- Python's and numpy's shared random numbers: the bots have a separate stream, which replaces them
-  during the bots' turns, so bots and learner do not disturb each other
-- the time: a turn has a number of positions instead, and a clock that only counts (`Thinking`)
-- its memory of earlier episodes: every episode has new bots, and with a new seed files with bots
-  are executed again
+- its own random numbers, which house bots seed with the match's id: the id is derived from the seed
+- the global random state of Python and numpy: a separate state replaces it during the bots' turns,
+  so bots and learner do not affect each other
+- the time: a turn is limited by positions instead, and its clock only counts calls (`Thinking`)
+- memory of earlier episodes: every episode creates new bots, and a new seed re-executes bot files
 
-This does not cover a bot that asks the operating system for random numbers or the time.
+A bot that takes random numbers or the time from the operating system is not repeatable.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ from kibitz_games.core.game import TERMINAL
 from kibitz_games.core.position import Position
 
 Opponent: TypeAlias = "str | BotFactory | Callable[..., Any]"
-"""A personality, a file with a bot, a factory of bots, or a function ``agent(observation)``."""
+"""A personality, a bot file, a bot factory, or a function ``agent(observation)``."""
 
 
 class Factories:
-    """The factories of some opponents' bots. Raises `SpecError` for an opponent that is not a bot.
+    """The bot factories of a list of opponents. Raises `SpecError` for an invalid opponent.
 
-    A pickle has only the opponents and loads them again, since a file's bots have no module that
-    another process could import.
+    A pickle contains only the opponents and reloads them, since bots from files have no importable
+    module.
     """
 
     def __init__(self, opponents: Sequence[Opponent]) -> None:
@@ -48,7 +47,7 @@ class Factories:
         self.makers = [factory_of(opponent) for opponent in self.opponents]
 
     def reload_files(self) -> None:
-        """Execute the files with bots again, to clear their memory."""
+        """Execute the bot files again to clear their state."""
         for at, opponent in enumerate(self.opponents):
             if isinstance(opponent, str) and Path(opponent).is_file():
                 self.makers[at] = factory_of(opponent)
@@ -67,14 +66,14 @@ class Factories:
 
 @dataclass(frozen=True)
 class Thinking:
-    """The limit on opponents' thinking: positions, or milliseconds if that is not 0."""
+    """The limit on opponents' thinking: milliseconds, or positions if that is 0."""
 
     nodes: int
     ms: int = 0
 
 
 class SeatedBots:
-    """The bots of one episode, by seat; `name` is the id of their match, and `seed` their luck."""
+    """The bots of one episode, by seat; `seed` seeds their random state."""
 
     def __init__(
         self, makers: Sequence[BotFactory], seats: Sequence[int], play: Position, seed: int
@@ -92,7 +91,7 @@ class SeatedBots:
                 bot.on_match_start(self._matches[seat])
 
     def act(self, play: Position, learner: int, thinking: Thinking) -> None:
-        """Let them act until it is the learner's turn or the play is over."""
+        """Let the bots act until it is the learner's turn or the play is over."""
         if play.to_act in (TERMINAL, learner):
             return
         with self._own_randomness():
@@ -102,14 +101,14 @@ class SeatedBots:
                 play.push(inprocess.chosen_action(bot, play, turn))
 
     def end(self, play: Position) -> None:
-        """Tell them how a play that is over has ended."""
+        """Report the result of a finished play to the bots."""
         with self._own_randomness():
             for seat, bot in self._bots.items():
                 bot.on_match_end(self._matches[seat], inprocess.result_of(play))
 
     @contextlib.contextmanager
     def _own_randomness(self) -> Iterator[None]:
-        """Put the bots' stream of shared random numbers in the place of the process's."""
+        """Replace the process's global random state with the bots' own."""
         outside = random.getstate(), np.random.get_state()
         random.setstate(self._random)
         np.random.set_state(self._numpy)

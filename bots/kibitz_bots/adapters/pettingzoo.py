@@ -1,6 +1,4 @@
-"""Every game as a PettingZoo environment, one agent a seat (the extra ``environments``).
-
-::
+"""Every game as a PettingZoo environment, one agent per seat (the extra ``environments``). ::
 
     from kibitz_bots.adapters.pettingzoo import env
 
@@ -12,13 +10,12 @@
         action = None if done else game.action_space(agent).sample(observation["action_mask"])
         game.step(action)
 
-An observation is a dict of ``observation``, the game's `features` (float32), and ``action_mask``
-(int8), which is zero for every agent but the one to act. An action is a dense number
+An observation is a dict with ``observation``, the game's `features` (float32), and ``action_mask``
+(int8), which is all zeros except for the agent to act. An action is a dense number
 (`Game.dense_action` returns the game's own). The info of the agent to act is a dict with its
-``view`` as a server would send it. Making it takes about as long as the rest of a step, so
-``views=False`` leaves it out. Environments can be copied and pickled at any moment.
-
-Rewards come at the end: 1 for leaving all others behind, -1 for being last, 0 for a draw of two.
+``view`` as a server would send it. Building the view takes about as long as the rest of a step;
+``views=False`` omits it. Environments can be copied and pickled at any time. Rewards are given at
+the end: 1 for finishing ahead of all others, -1 for finishing last, 0 for a draw between two.
 
 Source of the interface: Terry et al., PettingZoo: Gym for Multi-Agent Reinforcement Learning,
 NeurIPS 2021.
@@ -53,16 +50,16 @@ def env(
     render_mode: str | None = None,
     views: bool = True,
 ) -> AECEnv[str, Any, Any]:
-    """Return the environment of a game, with PettingZoo's usual checks around it.
+    """Return a game's environment with PettingZoo's usual checks.
 
     An illegal action ends the episode with a reward of -1 for the agent that took it. Raises
-    `GameError`, or pydantic's `ValidationError` for options that the game does not have.
+    `GameError`, or pydantic's `ValidationError` for unsupported options.
     """
     return CheckedEnv(game, options, seats, render_mode=render_mode, views=views)
 
 
 class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
-    """A play of one game; see the module's text. `seats` defaults to the fewest."""
+    """A play of one game; see the module docstring. `seats` defaults to the game's minimum."""
 
     metadata = {"render_modes": ["ansi"], "is_parallelizable": False, "name": "kibitz"}  # noqa: RUF012
 
@@ -91,7 +88,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._nothing = np.zeros(self._actions, np.int8)
         self._mask, self._to_act = self._nothing, TERMINAL
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        # One space per agent, because each has its own random state.
+        # One space per agent, because each space has its own random state.
         self._action_spaces = {
             agent: spaces.Discrete(self._actions) for agent in self.possible_agents
         }
@@ -104,7 +101,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return self.play.options
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the numbers that an agent may say; the mask tells which are legal."""
+        """Return the space of dense action numbers; the mask marks the legal ones."""
         return self._action_spaces[agent]
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -112,7 +109,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return self._observation_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a new play; `seed` makes the deals repeatable, in this play and the next."""
+        """Start a new play; `seed` makes the deals of this and later plays repeatable."""
         if seed is not None:
             self._source = np.random.default_rng(seed)
         deal = int(self._source.integers(2**53))
@@ -125,7 +122,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._see()
 
     def observe(self, agent: str) -> Observation:
-        """Return the observation and the legal actions of an agent."""
+        """Return an agent's observation with the mask of its legal actions."""
         seat = self._seat_of[agent]
         mask = self._mask if seat == self._to_act else self._nothing
         out = np.empty(self._shape, np.float32)
@@ -135,7 +132,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         }
 
     def step(self, action: int | None) -> None:
-        """Take an action for the agent to act; raises `IllegalAction`."""
+        """Take an action for the current agent; raises `IllegalAction`."""
         if self.terminations[self.agent_selection] or self.truncations[self.agent_selection]:
             self._was_dead_step(action)
             return
@@ -151,13 +148,13 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._accumulate_rewards()
 
     def render(self) -> str | None:
-        """Return the position as characters, if the mode is ``ansi``."""
+        """Return the position as text if the render mode is ``ansi``."""
         if self.render_mode != "ansi":
             return None
         return "\n".join(render_text(self.game.scene(self.game.referee_view(self.play.state))))
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing; the environment has no resources to release."""
 
     def _conclude(self) -> None:
         outcome = self.play.outcome
@@ -167,7 +164,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self.terminations = dict.fromkeys(self.agents, True)
 
     def _see(self) -> None:
-        """Choose the agent to act, and give every agent its view."""
+        """Select the agent to act and update the agents' infos."""
         self._to_act = self.play.to_act
         self._mask = self._nothing
         if self._to_act != TERMINAL:
@@ -180,7 +177,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
 
 
 class _CheckedIterator(AECIterator[str, Any, Any]):  # type: ignore[misc]
-    """The agents in the order in which they act, as long as each of them does."""
+    """The agents in the order of their turns; raises an error if an agent did not act."""
 
     def __next__(self) -> str:
         world: CheckedEnv = self.env
@@ -196,39 +193,39 @@ class _CheckedIterable(AECIterable[str, Any, Any]):  # type: ignore[misc]
 
 
 class CheckedEnv(GameEnv):
-    """A play with the checks of PettingZoo's three usual wrappers, which take three times as long.
+    """A play with the checks of PettingZoo's three usual wrappers at a third of their cost.
 
     Those are `OrderEnforcingWrapper`, `AssertOutOfBoundsWrapper` and `TerminateIllegalWrapper` with
-    -1 for the agent whose action was not legal.
+    -1 for an illegal action.
     """
 
     _has_reset = _has_updated = False
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin a new play."""
+        """Start a new play."""
         self._has_reset = self._has_updated = True
         super().reset(seed, options)
 
     def observe(self, agent: str) -> Observation:
-        """Return the observation and the legal actions of an agent."""
+        """Return an agent's observation with the mask of its legal actions."""
         if not self._has_reset:
             EnvLogger.error_observe_before_reset()
         return super().observe(agent)
 
     def render(self) -> str | None:
-        """Return the position as characters, if the mode is ``ansi``."""
+        """Return the position as text if the render mode is ``ansi``."""
         if not self._has_reset:
             EnvLogger.error_render_before_reset()
         return super().render()
 
     def agent_iter(self, max_iter: int = 2**63) -> Any:
-        """Return the agents in the order in which they act."""
+        """Iterate over the agents in the order of their turns."""
         if not self._has_reset:
             EnvLogger.error_agent_iter_before_reset()
         return _CheckedIterable(self, max_iter)
 
     def step(self, action: int | None) -> None:
-        """Take an action; one that is not legal ends the play."""
+        """Take an action; an illegal one ends the play."""
         if not self._has_reset:
             EnvLogger.error_step_before_reset()
         self._has_updated = True
@@ -257,13 +254,13 @@ class CheckedEnv(GameEnv):
 
 
 def view_of(play: Position, seat: int) -> dict[str, Any]:
-    """Return the view of a seat as a server would send it; nothing else has a reference to it."""
+    """Return a new copy of a seat's view as a server would send it."""
     view: dict[str, Any] = from_json(play.game.view_json(play.state, seat))
     return view
 
 
 def observation(play: Position, seat: int) -> Observation:
-    """Return a seat's observation of a play, and its legal actions."""
+    """Return a seat's observation of a play and the mask of its legal actions."""
     game, state = play.game, play.state
     if play.to_act == seat:
         mask = learning.action_mask(game, state)
@@ -273,7 +270,7 @@ def observation(play: Position, seat: int) -> Observation:
 
 
 def space(play: Position) -> spaces.Space[Any]:
-    """Return the space of the observations of plays with the options and seats of this one."""
+    """Return the observation space for plays with the same options and seats as this one."""
     shape = learning.observation_shape(play.game, play.state)
     actions = learning.num_dense_actions(play.game, play.state)
     return spaces.Dict(

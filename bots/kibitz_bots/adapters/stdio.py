@@ -1,6 +1,6 @@
-"""A bot in any language: one JSON object a line on standard input, one a line back.
+"""A bot in any language that exchanges JSON objects, one per line, over standard input and output.
 
-A process is started for each match. It reads, in this order, one line each::
+Each match starts a process. It reads these messages in this order, one per line::
 
     {"type": "start", "match": "m1", "game": "line-nim", "options": {...}, "seat": 0,
      "players": ["ada", "bob"], "time_control": "10+0.1"}
@@ -15,13 +15,13 @@ and answers every ``turn`` with one line: a move such as an element of ``legal``
     {"x": 3, "y": 4}
     {"action": {"x": 3, "y": 4}, "comment": {"value": 1.5, "depth": 7}}
 
-Fields of a comment that cannot be read, such as a value of ``nan``, are left out and noted in the
-record; they never lose the move.
+Invalid fields of a comment, such as a value of ``nan``, are dropped and noted in the record; the
+move still counts.
 
-``legal`` is null if the server sends a rule in words (``legal_rule``) instead of a list.
-``refused`` is the reason why the last answer was refused; the same turn is asked again then. The
-program's standard error goes into the record. After ``end`` its input ends, and the program should
-end too. The protocol needs nothing else: no handshake, no identifiers.
+``legal`` is null if the server sends a description (``legal_rule``) instead of a list. ``refused``
+is the reason why the server refused the last answer to the same turn. The program's standard error
+is recorded. Its input is closed after ``end``, and the program should then exit. There is no
+handshake, and messages have no identifiers.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from kibitz_bots.sdk import Answer, BadAnswer, Bot, Decision, Match, Turn
 from kibitz_protocol.wire.records import Result
 
 SHOWN = 200
-"""Characters of a line that a complaint quotes."""
+"""How many characters of a line an error message quotes."""
 
 
 class StdioBot(Bot):
-    """Plays a program's answers; each match has a process, which ends with it."""
+    """A bot that plays a program's answers; each match has its own process."""
 
     def __init__(
         self,
@@ -58,22 +58,22 @@ class StdioBot(Bot):
         self._starter = starter
         self._limits = limits
         self._program: LineProcess | None = None
-        # Pending answers to turns that were called off.
+        # The number of answers still due for canceled turns.
         self._late_answers = 0
 
     def on_match_start(self, match: Match) -> None:
-        """Start the program and tell it about the match."""
+        """Start the program and send it the match."""
         self._program = LineProcess(self._command, self._starter, limits=self._limits)
         self._program.send(_line(start_message(match)))
 
     def choose(self, turn: Turn) -> Answer:
-        """Ask the program, and wait as long as anybody waits for the answer."""
+        """Send the turn and wait for the answer until the turn is canceled."""
         if self._program is None:
             self.on_match_start(turn.match)
         assert self._program is not None
         if self._late_answers == 0:
             for line in self._program.pending():
-                self._program.note(f"dropped, for it was not asked: {line[:SHOWN]}")
+                self._program.note(f"dropped unsolicited output:  {line[:SHOWN]}")
         self._program.send(_line(turn_message(turn)))
         self._late_answers += 1
         while True:
@@ -83,13 +83,13 @@ class StdioBot(Bot):
                 return parse_reply(answer)
 
     def on_match_end(self, match: Match, result: Result) -> None:
-        """Tell the program how it ended, and let it end."""
+        """Send the result and let the program exit."""
         if self._program is None:
             return
         try:
             self._program.send(_line({"type": "end", "result": result.model_dump(mode="json")}))
         except ProgramError:
-            pass  # it went before the match did
+            pass  # it exited before the match ended
         finally:
             self._program.close()
             self._program = None
@@ -98,13 +98,13 @@ class StdioBot(Bot):
 def factory(
     command: Sequence[str], limits: ProcessLimits | None = None, games: Sequence[str] = ()
 ) -> Callable[[], Bot]:
-    """Return the factory that makes a bot of a command for each match; `games` () means all."""
+    """Return the bot factory for a command; an empty `games` means all."""
     starter = starters()
     return lambda: StdioBot(command, starter, limits, games)
 
 
 def start_message(match: Match) -> dict[str, Any]:
-    """Return the first line of a match."""
+    """Return the message that starts a match."""
     return {
         "type": "start",
         "match": match.id,
@@ -117,7 +117,7 @@ def start_message(match: Match) -> dict[str, Any]:
 
 
 def turn_message(turn: Turn) -> dict[str, Any]:
-    """Return the line that asks for a move."""
+    """Return the message that asks for a move."""
     return {
         "type": "turn",
         "ply": turn.ply,
@@ -132,7 +132,7 @@ def turn_message(turn: Turn) -> dict[str, Any]:
 
 
 def parse_reply(line: str) -> Answer:
-    """Parse an answer, or raise `BadAnswer` with what was expected."""
+    """Parse an answer; raise `BadAnswer` if it is invalid."""
     try:
         answer = json.loads(line)
     except (ValueError, RecursionError):
@@ -151,9 +151,9 @@ _ACTION = re.compile(r'(?<!\\)"action"\s*:\s*')
 
 
 def _action_beside_rubbish(line: str) -> dict[str, Any] | None:
-    """Return the action of a line with an invalid comment, None unless there is exactly one.
+    """Return the action of a line whose comment is not valid JSON, None if it is ambiguous.
 
-    Programs in C write ``nan`` and ``inf`` for such values, and JSON has neither.
+    C programs print ``nan`` and ``inf``, which JSON does not allow.
     """
     actions = [*_ACTION.finditer(line)]
     if not line.startswith("{") or '"comment"' not in line or len(actions) != 1:

@@ -1,13 +1,13 @@
 """The house bots by name.
 
 A spec is ``game/name`` with parameters after a colon: ``chinese-checkers/iddfs-hand:time=0.2``. A
-bot that is named after its search, such as ``chinese-checkers/alphabeta``, plays by any evaluation
-of its game: ``chinese-checkers/alphabeta:evaluation=race``.
+bot named after its search, such as ``chinese-checkers/alphabeta``, can use any evaluation of its
+game: ``chinese-checkers/alphabeta:evaluation=race``.
 
     parameters   the parameters after the colon
-    personality  a bot that has a name, and the ways to build one
-    searches     the searches for all games, and the bots that use one
-    any_game     the bots of a game that has no module here
+    personality  named bots and how they are built
+    searches     the searches for all games and the bots built from them
+    any_game     the bots of games without a module here
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OF_GAME = {
     "number-merge": number_merge.PERSONALITIES,
     "connect-four": tuple(any_game.bots("connect-four", any_game.FOR_TWO)),
 }
-"""The bots of the games that have a module here; all other games have those of `any_game`."""
+"""The bots of the games with a module here; all other games have the bots of `any_game`."""
 
 
 def _bots() -> Iterator[Personality]:
@@ -51,14 +51,14 @@ PERSONALITIES: dict[str, Personality] = {bot.name: bot for bot in _bots()}
 
 
 def named(name: str) -> Personality:
-    """Return the personality of a full name, or raise `SpecError` with suggestions."""
+    """Return the personality with a full name; raise `SpecError` with suggestions if unknown."""
     if name not in PERSONALITIES:
         raise SpecError(_unknown(name))
     return PERSONALITIES[name]
 
 
 def find(spec: str) -> BotFactory:
-    """Return the factory of a personality with its parameters, or raise `SpecError`."""
+    """Return the bot factory for a spec with parameters; raise `SpecError` if it is invalid."""
     name, _, text = spec.partition(":")
     personality = named(name)
     values = {}

@@ -1,7 +1,6 @@
-"""The bots that every built-in game has, which need only its rules.
-
-Positions are judged by the outcome: an unfinished play has the same value for every seat. So the
-searches see wins and losses within their reach, and Monte Carlo tree search plays on to the end.
+"""The bots that every built-in game has; they need only its rules. Positions are evaluated by the
+outcome: an unfinished play has the same value for every seat. So the searches see only wins and
+losses within their horizon, and Monte Carlo tree search plays to the end.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ from kibitz_bots.catalog.searches import ALPHABETA, GREEDY, MINIMAX, Algorithm, 
 
 EVALUATIONS = {
     "outcome": NamedEvaluation(
-        imported("kibitz_search.algorithms.outcome:outcome"), "by nothing but who has won"
+        imported("kibitz_search.algorithms.outcome:outcome"), "by the result only"
     )
 }
 MCTS = mcts(1, plies=1024, epsilon=0.2, widen=0.0)
-"""Its playouts go on to the end."""
+"""Monte Carlo tree search with playouts to the end of the game."""
 FOR_ALL = (GREEDY, MCTS)
-"""The searches that play every game, with hidden information or without."""
+"""The searches that support every game, with or without hidden information."""
 FOR_TWO = (GREEDY, MINIMAX, ALPHABETA, MCTS)
-"""Those that play a game of two in which nothing is hidden."""
+"""The searches for two-player games without hidden information."""
 
 
 def bots(game: str, algorithms: Collection[Algorithm] = FOR_ALL) -> Iterator[Personality]:
-    """Yield the random player of a game, and the searches that judge by the outcome."""
-    yield Personality(f"{game}/random", "plays any legal move", random_bot, (SEED,))
+    """Yield a game's random player and the searches that evaluate by the outcome."""
+    yield Personality(f"{game}/random", "plays a random legal move", random_bot, (SEED,))
     yield from bots_by(game, algorithms, EVALUATIONS, "outcome")

@@ -34,13 +34,13 @@ _GAME = "chinese-checkers"
 _SEARCH = "kibitz_search.chinese_checkers"
 _WEIGHTS = Path(kibitz_search.__file__).parent / "chinese_checkers" / "weights"
 _OWN_MOVES = (GREEDY, IDDFS)
-"""The searches that look at the own moves only."""
+"""The searches that consider only the bot's own moves."""
 _ALL_MOVES = (MINIMAX, ALPHABETA, MAXN, PARANOID, BRS, MPMIX, maxprob(10), mcts(10))
 _GUIDED = mcts(10, epsilon=None, plies=None, widen=None, explore=None)
 
 
 class _ConspiringSpec(EngineSpec):
-    """Makes bots that look for allies at the table."""
+    """Makes bots that play together with their allies at the table."""
 
     def __call__(
         self,
@@ -59,50 +59,50 @@ class _ConspiringSpec(EngineSpec):
 
 EVALUATIONS = {
     "euclid": NamedEvaluation(
-        imported(f"{_SEARCH}.evaluation:euclid"), "by the straight ways to the goals"
+        imported(f"{_SEARCH}.evaluation:euclid"), "by straight-line distance to the goals"
     ),
     "hand": NamedEvaluation(
         imported(f"{_SEARCH}.evaluation:hand"), "by hand-tuned weights of the holes"
     ),
     "stragglers": NamedEvaluation(
         imported(f"{_SEARCH}.evaluation:stragglers"),
-        "by distances in which those furthest behind count most",
+        "by distance to the goal, with more weight on the pegs furthest behind",
     ),
     "vacant": NamedEvaluation(
         imported(f"{_SEARCH}.evaluation:vacant"),
-        "by the ways to the nearest empty holes of the goal",
+        "by distance to the nearest empty goal holes",
     ),
     "mobility": NamedEvaluation(
         imported(f"{_SEARCH}.evaluation:mobility"),
-        "by hand-tuned weights and the ways forward that the pegs have next",
+        "by hand-tuned weights of the holes and the forward moves available to the pegs",
     ),
     "race": NamedEvaluation(
         imported(f"{_SEARCH}.evaluation:race"),
-        "by the race database: the moves that are left if nobody else were there",
+        "by the race database: the number of moves to the goal on an otherwise empty board",
     ),
     "learned": NamedEvaluation(
         imported(f"{_SEARCH}.learned:learned"),
-        "by weights of the holes learned for two players or four, else as stragglers",
+        "by learned weights of the holes with two or four players, otherwise like stragglers",
         (_WEIGHTS / "learned-2.json", _WEIGHTS / "learned-4.json"),
     ),
     "evolved": NamedEvaluation(
         imported(f"{_SEARCH}.evaluation:evolved"),
-        "by weights of the holes that a genetic algorithm has evolved",
+        "by weights of the holes evolved by a genetic algorithm",
         (_WEIGHTS / "evolved-2.json", _WEIGHTS / "evolved-3.json"),
     ),
 }
 
 PERSONALITIES = (
-    Personality(f"{_GAME}/random", "plays any legal move", random_bot, (SEED,)),
+    Personality(f"{_GAME}/random", "plays a random legal move", random_bot, (SEED,)),
     *bots_by(_GAME, _OWN_MOVES, EVALUATIONS, "mobility"),
     *bots_by(_GAME, _ALL_MOVES, EVALUATIONS, "hand"),
-    # Those of the report.
+    # The players described in the report.
     preset(
         _GAME,
         GREEDY,
         EVALUATIONS,
         "euclid",
-        "the move that shortens the straight way to the goal the most",
+        "makes the most straight-line progress to the goal in one move",
     ),
     preset(_GAME, GREEDY, EVALUATIONS, "hand"),
     preset(_GAME, GREEDY, EVALUATIONS, "evolved"),
@@ -111,12 +111,12 @@ PERSONALITIES = (
         IDDFS,
         EVALUATIONS,
         "euclid",
-        "plans its own moves ahead, towards the shortest straight way",
+        "plans several of its own moves ahead, minimizing straight-line distance to the goal",
     ),
     preset(_GAME, IDDFS, EVALUATIONS, "hand"),
     Personality(
         f"{_GAME}/conspirator",
-        "one move ahead for all conspirators at the table, which it knows by their names",
+        "looks one move ahead for all conspirators at the table, recognized by name",
         _ConspiringSpec(
             imported("kibitz_search.algorithms.conspiracy:Conspiracy"),
             EVALUATIONS["mobility"].load,
@@ -128,7 +128,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/phases",
-        "an opening book, a search of its own moves in the middle, and an exact race at the end",
+        "uses an opening book, then searches its own moves, and plays the final race exactly",
         EngineSpec(
             imported(f"{_SEARCH}.phased:PhasedChineseCheckers"), EVALUATIONS["mobility"].load
         ),
@@ -138,17 +138,17 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/mcts-guided",
-        "tries lines of play out by learned moves, judged as by the learned weights",
+        "Monte Carlo tree search with learned move probabilities and the learned evaluation",
         EngineSpec(imported(f"{_SEARCH}.guided:GuidedMcts"), imported(f"{_SEARCH}.learned:guided")),
         _GUIDED.parameters,
         algorithm="mcts",
         evaluation="guided",
-        seats=(2, 6),  # there are priors for these
+        seats=(2, 6),  # only these have learned priors
         weights=(_WEIGHTS / "guided-2.json", _WEIGHTS / "guided-6.json"),
     ),
     Personality(
         f"{_GAME}/champion",
-        "what was strongest in trials, with any number of seats",
+        "the strongest configuration in trials, for any number of seats",
         EngineSpec(mcts(10).load, EVALUATIONS["stragglers"].load),
         mcts(10, explore=None).parameters,
         algorithm="mcts",

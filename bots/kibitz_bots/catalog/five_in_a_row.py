@@ -36,15 +36,15 @@ EVALUATIONS = {
 }
 
 PERSONALITIES = (
-    Personality(f"{_GAME}/random", "plays any empty cell", random_bot, (SEED,)),
+    Personality(f"{_GAME}/random", "plays a random empty cell", random_bot, (SEED,)),
     *bots_by(
         _GAME,
         (GREEDY, MINIMAX, ALPHABETA, mcts(300, plies=8, epsilon=0.1)),
         EVALUATIONS,
         "usual",
         summaries={
-            "greedy": "the stone after which the rows on the board look best",
-            "alphabeta": "looks several stones ahead, by the rows on the board",
+            "greedy": "plays the stone with the best evaluation of the resulting rows",
+            "alphabeta": "searches several stones ahead, judged by the rows on the board",
         },
     ),
     _level("beginner", 1, "the report's first level: the best utility of one stone"),
@@ -52,7 +52,7 @@ PERSONALITIES = (
     _level("advanced", 5, "the report's third level: minimax to depth 4 beyond the stone"),
     Personality(
         f"{_GAME}/threat",
-        "knows every threat on the board and follows fours to their end",
+        "tracks every threat on the board and searches forcing sequences of fours to the end",
         EngineSpec(
             imported(f"{_SEARCH}.threat:Threat"), imported(f"{_SEARCH}.weights_file:fitted")
         ),

@@ -1,8 +1,8 @@
-"""Bots of trained weights in a file, as ``chinese-checkers/greedy-weights:file=best.json``,
+"""Bots that use a file of trained weights: ``chinese-checkers/greedy-weights:file=best.json``,
 ``tanks/ann-weights:file=best.json`` and ``five-in-a-row/threat-weights:file=best.json``.
 
-They are not in the list of house bots: a server lets all players choose among those, and players
-must not decide which files it reads.
+They are not listed as house bots: any player may choose a house bot, and players must not decide
+which files a server reads.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ THREAT = "five-in-a-row/threat-weights"
 ALGORITHMS: dict[str, Algorithm] = {
     f"{GAME}/{search.name}-weights": search for search in (GREEDY, IDDFS, ALPHABETA, MAXN, mcts(10))
 }
-"""The search of each name; the evaluation is the file's."""
+"""The search for each name; the file has the evaluation."""
 
 
 def find_trained(spec: str) -> BotFactory | None:
-    """Return the factory of the bots of a file, None for a spec of another kind.
+    """Return the bot factory for a weights file, None for a spec of another kind.
 
-    Raises `SpecError` for a file that is missing, damaged, or for something else.
+    Raises `SpecError` for a file that is missing, damaged or of another kind.
     """
     name, _, text = spec.partition(":")
     if name == TANKS:
@@ -44,7 +44,7 @@ def find_trained(spec: str) -> BotFactory | None:
     path, values = _given(name, text, algorithm.parameters)
     personality = Personality(
         name,
-        algorithm.summary.format(by=f"by the weights of {path.name}"),
+        algorithm.summary.format(by=f"by the weights in {path.name}"),
         EngineSpec(algorithm.load, _loader(path), algorithm.at_once),
         algorithm.parameters,
         algorithm=algorithm.name,
@@ -56,14 +56,14 @@ def find_trained(spec: str) -> BotFactory | None:
 
 
 def _find_network(text: str) -> BotFactory:
-    """Return the factory of the bots of a Tanks network, of the kind that the file declares."""
+    """Return the bot factory for a Tanks network of the kind that the file declares."""
     from kibitz_search.tanks import weights_file
 
     path, values = _given(TANKS, text, (SEED,))
     file = _weights(weights_file.read, path)
     personality = Personality(
         TANKS,
-        f"the network of {path.name}",
+        f"the network in {path.name}",
         EngineSpec(lambda: weights_file.player(file), lambda: weights_file.evaluation(file), 16),
         (SEED,),
         algorithm="network",
@@ -74,7 +74,7 @@ def _find_network(text: str) -> BotFactory:
 
 
 def _find_threat(text: str) -> BotFactory:
-    """Return the factory of bots of the threat search with the class weights of a file."""
+    """Return the bot factory for the threat search with the class weights of a file."""
     from kibitz_search.five_in_a_row import weights_file
     from kibitz_search.five_in_a_row.threat import Threat
 
@@ -82,7 +82,7 @@ def _find_threat(text: str) -> BotFactory:
     file = _weights(weights_file.read, path)
     personality = Personality(
         THREAT,
-        f"the threat search by the weights of {path.name}",
+        f"the threat search with the weights in {path.name}",
         EngineSpec(lambda: Threat, lambda: weights_file.evaluation(file, path)),
         (SEED, TIME, PLIES, TABLE),
         algorithm="threat",
@@ -93,7 +93,7 @@ def _find_threat(text: str) -> BotFactory:
 
 
 def _given(name: str, text: str, known: Sequence[Parameter]) -> tuple[Path, dict[str, Any]]:
-    """Return the file and the values of the other parameters, or raise `SpecError`."""
+    """Return the file and the other parameters' values; raise `SpecError` if one is invalid."""
     path, values = None, dict[str, Any]()
     for part in filter(None, text.split(",")):
         key, _, value = part.partition("=")
@@ -102,12 +102,12 @@ def _given(name: str, text: str, known: Sequence[Parameter]) -> tuple[Path, dict
         else:
             values[key] = read_parameter(known, name, key, value, also=("file",))
     if path is None:
-        raise SpecError(f"{name}: expected the file of its weights, as in {name}:file=best.json")
+        raise SpecError(f"{name}: expected a weights file, as in {name}:file=best.json")
     return path, values
 
 
 def _loader(path: Path) -> Any:
-    """Return the loader of the evaluation of a file, which is read at once."""
+    """Return a loader for the evaluation in a file; the file is read immediately."""
     from kibitz_search.chinese_checkers import weights_file
 
     file = _weights(weights_file.read, path)
@@ -115,7 +115,7 @@ def _loader(path: Path) -> Any:
 
 
 def _weights(read: Callable[[Path], WeightsFile], path: Path) -> WeightsFile:
-    """Return the weights that `read` reads from a file; raise `SpecError` if they are invalid."""
+    """Read the weights of a file with `read`; raise `SpecError` if they are invalid."""
     from kibitz_search.weights import WeightsError
 
     try:

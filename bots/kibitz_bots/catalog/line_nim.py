@@ -19,15 +19,13 @@ EVALUATIONS = {
     "parts": NamedEvaluation(
         imported(f"{_SEARCH}.evaluation:parts"), "by the theory of small parts"
     ),
-    "outcome": NamedEvaluation(
-        imported(f"{_SEARCH}.evaluation:outcome"), "by nothing but who has won"
-    ),
+    "outcome": NamedEvaluation(imported(f"{_SEARCH}.evaluation:outcome"), "by the result only"),
 }
 
 PERSONALITIES = (
     Personality(
         f"{_GAME}/random",
-        "draws a free cell, a direction and a length, as the original sample player does",
+        "picks a random free cell, direction and length, like the original sample player",
         weighted_random_bot,
         (SEED,),
     ),
@@ -36,31 +34,35 @@ PERSONALITIES = (
         (GREEDY, MINIMAX, ALPHABETA, mcts(30, plies=50, epsilon=1.0, widen=0.0)),
         EVALUATIONS,
         "parts",
-        summaries={"greedy": "one move ahead, by the theory of small parts"},
+        summaries={"greedy": "looks one move ahead, judged by exact values of small parts"},
     ),
     preset(
         _GAME,
         MINIMAX,
         EVALUATIONS,
         "outcome",
-        "every line of play, and nothing is judged but won and lost: the assignment's opponent",
+        "searches every line of play and evaluates only wins and losses: the assignment's opponent",
     ),
     Personality(
         f"{_GAME}/capstone",
-        "the assignment's player: any move at first, alpha-beta towards the end",
+        "the assignment's player: random at first, alpha-beta near the end",
         EngineSpec(imported(f"{_SEARCH}.reference_agent:ReferenceAgent")),
         (
             SEED,
             TIME,
             Parameter(
-                "depth", int, 0, "most plies ahead; 0 for 10, as the assignment has it", most=1000
+                "depth",
+                int,
+                0,
+                "the maximum search depth in plies; 0 means 10, as in the assignment",
+                most=1000,
             ),
         ),
         algorithm="capstone",
     ),
     Personality(
         f"{_GAME}/solver",
-        "perfect from 28 free cells on",
+        "perfect once at most 28 cells are free",
         EngineSpec(imported(f"{_SEARCH}.solver:LineNimSolver"), at_once=2),
         (
             SEED,
@@ -69,7 +71,7 @@ PERSONALITIES = (
                 "table",
                 int,
                 32,
-                "MiB for a table; twice as many for one cell more",
+                "the table size in MiB; doubling it covers one more free cell",
                 least=1,
                 most=2 * MOST_TABLE_MIB,
                 is_memory=True,

@@ -1,7 +1,6 @@
-"""Bots that only the operator may choose: they read files, or send requests to an address.
-
-They are not in the list of house bots: a server lets all players choose among those, and players
-must not decide which files it reads and which addresses it asks.
+"""Bots that only the operator may choose, because they read files or send network requests. They
+are not listed as house bots: any player may choose a house bot, and players must not decide which
+files a server reads or which addresses it contacts.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from kibitz_bots.spec import BotFactory, SpecError
 
 
 def find_local(spec: str) -> BotFactory | None:
-    """Return the factory of the bots of a weights file or of a language model, else None.
+    """Return the bot factory for a weights file or a language model, None for any other spec.
 
-    Raises `SpecError` if they cannot be made.
+    Raises `SpecError` if the bots cannot be created.
     """
     name, _, text = spec.partition(":")
     game, _, short = name.partition("/")
@@ -30,7 +29,7 @@ def _find_language_model(game: str, name: str, text: str) -> BotFactory:
     except ImportError as error:
         if error.name != "httpx":
             raise
-        raise SpecError(f"{name} needs a package more: pip install 'kibitz[llm]'") from None
+        raise SpecError(f"{name} needs an extra package: pip install 'kibitz[llm]'") from None
     settings = read_settings(name, text)
     if settings.fallback not in {"random", "resign"}:
         _house_bot(f"{game}/{settings.fallback}")

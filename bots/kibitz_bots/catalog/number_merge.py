@@ -18,22 +18,21 @@ _SEARCH = "kibitz_search.number_merge"
 EVALUATIONS = {"points": NamedEvaluation(imported(f"{_SEARCH}.evaluation:points"), "by the points")}
 
 PERSONALITIES = (
-    Personality(f"{_GAME}/random", "plays any legal move", random_bot, (SEED,)),
+    Personality(f"{_GAME}/random", "plays a random legal move", random_bot, (SEED,)),
     *bots_by(
         _GAME,
         (GREEDY, IDDFS, MINIMAX, ALPHABETA, mcts(1, plies=64, epsilon=0.5, widen=0.0)),
         EVALUATIONS,
         "points",
         summaries={
-            "greedy": "earns a point now if it can, loses one only if it must",
-            "minimax": "the report's player: every line of play, to the end of its rows of six",
-            "alphabeta": "looks ahead as far as it can, to the end if time allows, and counts"
-            " points",
+            "greedy": "takes a point whenever it can and gives one up only when forced",
+            "minimax": "the report's player: searches every line of play to the end on rows of six",
+            "alphabeta": "searches to the end if time allows, and judges by points",
         },
     ),
     Personality(
         f"{_GAME}/solver",
-        "perfect from 26 numbers on, looks ahead before that",
+        "perfect once at most 26 numbers remain; a depth-limited search before that",
         EngineSpec(imported(f"{_SEARCH}.solver:NumberMergeSolver"), at_once=2),
         (
             SEED,
@@ -43,7 +42,7 @@ PERSONALITIES = (
                 "table",
                 int,
                 32,
-                "MiB for a table; twice as many for one number more",
+                "the table size in MiB; doubling it covers one more number",
                 least=1,
                 most=2 * MOST_TABLE_MIB,
                 is_memory=True,

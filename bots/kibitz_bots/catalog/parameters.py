@@ -9,41 +9,38 @@ from typing import Any, TypeAlias
 from kibitz_bots.spec import SpecError
 
 LARGEST = 2**53 - 1
-"""The largest whole number that is exact in whatever language it is read."""
+"""The largest integer that a double represents exactly, and thus every JSON parser."""
 MOST_TABLE_MIB = 128
-"""The largest table of a match for bots that play four matches at once, in MiB."""
+"""The maximum table size per match in MiB, for bots that play four matches at once."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number that a bot's name may be followed by, such as ``time=0.2``."""
+    """A numeric parameter after a bot's name, such as ``time=0.2``."""
 
     name: str
     type: Callable[[str], Any]
-    """Reads the text that follows the equals sign: ``int`` or ``float``."""
+    """Parses the value: ``int`` or ``float``."""
     default: Any
     summary: str
-    """A description of the parameter, with its unit; the end of a sentence."""
+    """A description of the parameter with its unit, as a sentence fragment."""
     most: float
-    """The largest value that is accepted."""
+    """The largest accepted value."""
     least: float = 0
-    """The smallest value that is accepted."""
+    """The smallest accepted value."""
     is_memory: bool = False
-    """Whether the value is an amount of memory, in MiB, that each match takes."""
+    """Whether the value is the memory per match, in MiB."""
     example: Any = None
-    """A value for documents, if the default is None or says little."""
+    """An example for the documentation if the default is None or uninformative."""
 
     @property
     def expected(self) -> str:
-        """The values that may follow the equals sign, in words."""
+        """A description of the accepted values."""
         kind = "a whole number" if self.type is int else "a number"
         return f"{kind} from {_plain(self.least)} to {_plain(self.most)}"
 
     def read(self, text: str) -> Any:
-        """Parse a value from `text`.
-
-        Raises `SpecError` if it is not a number, or is too small or too large.
-        """
+        """Parse a value from `text`; raise `SpecError` if it is not a number or out of range."""
         try:
             value = self.type(text)
         except ValueError:
@@ -55,34 +52,34 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Choice:
-    """A word that a bot's name may be followed by, such as ``evaluation=race``."""
+    """A parameter with a fixed set of values, such as ``evaluation=race``."""
 
     name: str
     words: tuple[str, ...]
-    """The words that are accepted."""
+    """The accepted values."""
     default: str
     summary: str
-    """The effect of the parameter, as the end of a sentence."""
+    """A description of the parameter, as a sentence fragment."""
 
     @property
     def example(self) -> str:
-        """A word that documents show: the first that is not the default."""
+        """The example for the documentation: the first value that is not the default."""
         return next((word for word in self.words if word != self.default), self.default)
 
     @property
     def expected(self) -> str:
-        """The values that may follow the equals sign, in words."""
+        """A description of the accepted values."""
         return f"one of {', '.join(self.words)}"
 
     def read(self, text: str) -> str:
-        """Return `text`; raise `SpecError` if it is none of the words."""
+        """Return `text`; raise `SpecError` if it is not an accepted value."""
         if text not in self.words:
             raise SpecError(f"{self.name}: expected {self.expected}, not {text!r}")
         return text
 
 
 AnyParameter: TypeAlias = Parameter | Choice
-"""A parameter that may follow the colon of a bot's name."""
+"""A parameter after the colon in a bot spec."""
 
 
 def read_parameter(
@@ -90,7 +87,7 @@ def read_parameter(
 ) -> Any:
     """Parse the value of the parameter `name` of `bot` from `text`.
 
-    `also` are names that the error lists before those of `known`. Raises `SpecError`.
+    The error for an unknown name lists `also` before the names in `known`. Raises `SpecError`.
     """
     for parameter in known:
         if parameter.name == name:
@@ -100,7 +97,7 @@ def read_parameter(
 
 
 def _plain(number: float) -> str:
-    """Write a number in full, without an exponent if it is whole."""
+    """Format a number, without an exponent if it is whole."""
     return f"{int(number)}" if number == int(number) else f"{number:g}"
 
 
@@ -108,7 +105,7 @@ SEED = Parameter(
     "seed",
     int,
     None,
-    "makes the play repeatable; without it every match differs",
+    "the random seed for repeatable play; by default every match differs",
     most=LARGEST,
     example=7,
 )
@@ -116,103 +113,137 @@ TIME = Parameter(
     "time",
     float,
     1.0,
-    "most seconds a move; 0 for as long as the clock allows",
+    "the time limit in seconds per move; 0 for as long as the clock allows",
     most=3600,
     example=0.2,
 )
 DEPTH = Parameter(
-    "depth", int, 0, "most own moves ahead; 0 for as many as the time allows", most=1000, example=4
+    "depth",
+    int,
+    0,
+    "the maximum number of own moves to look ahead; 0 for as many as time allows",
+    most=1000,
+    example=4,
 )
 PLIES = Parameter(
-    "depth", int, 0, "most plies ahead; 0 for as many as the time allows", most=1000, example=4
+    "depth",
+    int,
+    0,
+    "the maximum search depth in plies; 0 for as deep as time allows",
+    most=1000,
+    example=4,
 )
 TABLE = Parameter(
     "table",
     int,
     16,
-    "MiB for remembering positions, in each match",
+    "the size of the transposition table in MiB per match",
     least=1,
     most=MOST_TABLE_MIB,
     is_memory=True,
     example=64,
 )
 DEFEND = Parameter(
-    "defend", float, 10.0, "with such a lead of its own it expects all against it", most=1e9
+    "defend", float, 10.0, "the lead of its own from which it plays paranoid", most=1e9
 )
 ATTACK = Parameter(
-    "attack", float, 10.0, "with such a lead of another it plays against that one", most=1e9
+    "attack",
+    float,
+    10.0,
+    "the lead of another player from which it plays against that player",
+    most=1e9,
 )
 NEAR = Parameter(
-    "near", float, 0.0, "chances that differ by no more are equally good to anybody", most=1
+    "near", float, 0.0, "the largest difference between chances that players treat as equal", most=1
 )
 
 
 def width(usual: int | None = None) -> Parameter:
-    """Return the parameter for the number of replies; without `usual` it follows from the seats."""
+    """Return the parameter ``width``; with `usual` None its default depends on the seats."""
     return Parameter(
         "width",
         int,
         usual,
-        "most replies that are looked at in a position, 0 for all of them"
-        + ("; without it 3, with five seats or six 2" if usual is None else ""),
+        "the maximum number of replies to search per position; 0 for all"
+        + ("; 3 by default, 2 with five or six seats" if usual is None else ""),
         most=1_000_000,
         example=4,
     )
 
 
 def scale(usual: float) -> Parameter:
-    """Return the parameter that turns a lead into a chance, in the evaluation's units."""
+    """Return the parameter ``scale``, which converts a lead of the evaluation into a chance."""
     return Parameter(
         "scale",
         float,
         usual,
-        "the lead with which a seat is ahead in 3 of 4 matches",
+        "the lead that corresponds to a 75% chance of winning",
         least=1e-9,
         most=1e9,
     )
 
 
 TREE_DEPTH = Parameter(
-    "depth", int, 0, "most plies of the tree; 0 for as many as it can hold", most=1000
+    "depth", int, 0, "the maximum depth of the tree in plies; 0 for the technical limit", most=1000
 )
 ITERATIONS = Parameter(
-    "iterations", int, 0, "most iterations a move; 0 for as many as time allows", most=1e9
+    "iterations",
+    int,
+    0,
+    "the maximum number of iterations per move; 0 for as many as time allows",
+    most=1e9,
 )
 TREE = Parameter(
     "table",
     float,
     16.0,
-    "MiB of memory for the tree of each match",
+    "the memory for the tree in MiB per match",
     most=MOST_TABLE_MIB,
     is_memory=True,
 )
-HISTORY = Parameter("history", float, 1.0, "how much it trusts what did well elsewhere", most=1e6)
+HISTORY = Parameter(
+    "history", float, 1.0, "the weight of an action's results in other positions", most=1e6
+)
 IMPLICIT = Parameter(
-    "implicit", float, 0.0, "the part of the evaluation in every mean, 0 to 1", most=1
+    "implicit", float, 0.0, "the weight of the evaluation in every mean value, 0 to 1", most=1
 )
 
 
 def by_seats(
     usual: float | None,
     parameter: Parameter,
-    otherwise: str = "as fits the number of seats",
+    otherwise: str = "depends on the number of seats",
 ) -> Parameter:
     """Return a parameter with the default `usual`; None means that it depends on the seats.
 
-    The default of `parameter` is then the example for documents.
+    The default of `parameter` is then the example for the documentation.
     """
     if usual is not None:
         return replace(parameter, default=usual)
-    summary = f"{parameter.summary}; without it {otherwise}"
+    summary = f"{parameter.summary}; the default {otherwise}"
     return replace(parameter, default=None, summary=summary, example=parameter.default)
 
 
-EXPLORE = Parameter("explore", float, 0.2, "how much it tries what it knows little of", most=1e6)
-WIDEN = Parameter(
-    "widen", float, 1.0, "how soon it considers more actions; 0 for all at once", most=1e6
+EXPLORE = Parameter(
+    "explore",
+    float,
+    0.2,
+    "the exploration constant; higher values try rarely visited moves more often",
+    most=1e6,
 )
-PLAYOUT_PLIES = Parameter("plies", int, 6, "plies of a playout before it is judged", most=1024)
-EPSILON = Parameter("epsilon", float, 0.1, "the part of random actions in playouts, 0 to 1", most=1)
+WIDEN = Parameter(
+    "widen",
+    float,
+    1.0,
+    "how fast it considers more actions (progressive widening); 0 for all at once",
+    most=1e6,
+)
+PLAYOUT_PLIES = Parameter(
+    "plies", int, 6, "the length of a playout in plies before it is evaluated", most=1024
+)
+EPSILON = Parameter(
+    "epsilon", float, 0.1, "the share of random actions in playouts, 0 to 1", most=1
+)
 
 
 def mcts_options(
@@ -223,10 +254,10 @@ def mcts_options(
     widen: float | None = 1.0,
     explore: float | None = 0.3,
 ) -> tuple[Parameter, ...]:
-    """Return the parameters of Monte Carlo tree search, `lead` being the usual `scale`.
+    """Return the parameters of Monte Carlo tree search; `lead` is the default of ``scale``.
 
-    With `explore` None it is 0.3, and 0.15 with five seats or six. The others that are None depend
-    on the number of seats as well, as the search defines.
+    If `explore` is None it is 0.3, and 0.15 with five or six seats. The search chooses the other
+    parameters that are None, also by the number of seats.
     """
     return (
         SEED,
@@ -234,7 +265,7 @@ def mcts_options(
         TREE_DEPTH,
         ITERATIONS,
         TREE,
-        by_seats(explore, EXPLORE, "0.3, with five seats or six 0.15"),
+        by_seats(explore, EXPLORE, "is 0.3, with five or six seats 0.15"),
         HISTORY,
         by_seats(widen, WIDEN),
         by_seats(plies, PLAYOUT_PLIES),

@@ -1,7 +1,7 @@
-"""House bots as data: a name, and the search, the evaluation and the parameters behind it.
+"""House bots as data: a name with its search, evaluation and parameters.
 
-A search or an evaluation is given by a *loader*, a function that returns it: `imported` makes one
-of a module and a name in it. So the whole catalog can be listed without loading any rules or a
+A search or an evaluation is given by a *loader*, a function that returns it; `imported` makes a
+loader from a module and an attribute. So the catalog can be listed without importing any rules or a
 compiler, and a bot without a search starts instantly.
 """
 
@@ -33,32 +33,31 @@ def imported(reference: str) -> Callable[[], Any]:
 
 @dataclass(frozen=True)
 class NamedEvaluation:
-    """An evaluation that bots may be told to judge by."""
+    """An evaluation that the parameter ``evaluation`` can select."""
 
     load: EvaluationLoader
     summary: str
-    """How it judges: ``by ...``."""
+    """A description that starts with "by"."""
     weights: tuple[Path, ...] = ()
-    """Its files of trained weights, if it has any."""
+    """Its files of trained weights, if any."""
 
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """A search and an evaluation; called with values of parameters it returns a bot.
-
-    The parameters ``seed``, ``time`` (seconds a move, 0 for no limit) and ``depth`` (0 for no
-    limit) are those of every search, and ``evaluation`` is one of `choices`. All others, and the
-    `fixed` ones, are passed to the search.
+    """A search and an evaluation; calling it with parameter values returns a bot. Every search has
+    the parameters ``seed``, ``time`` (seconds per move, 0 for no limit) and ``depth`` (0 for no
+    limit); ``evaluation`` is one of `choices`. All others, and the `fixed` ones, are passed to the
+    search.
     """
 
     search: SearchLoader
     evaluation: EvaluationLoader | None = None
-    """None for a search that judges nothing by weights."""
+    """None for a search without an evaluation."""
     at_once: int = 4
-    """How many matches the bot plays at the same time."""
+    """The maximum number of concurrent matches."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     choices: Mapping[str, NamedEvaluation] = field(default_factory=dict)
-    """The evaluations by name that may take the place of `evaluation`."""
+    """The evaluations that can replace `evaluation`, by name."""
 
     def __call__(
         self,
@@ -85,22 +84,22 @@ class EngineSpec:
 
 @dataclass(frozen=True)
 class Personality:
-    """A bot that has a name."""
+    """A named bot."""
 
     name: str
     """``game/name``."""
     summary: str
     build: Callable[..., Bot]
-    """Makes the bot; takes the values of `parameters` as keywords."""
+    """Creates the bot; takes the values of `parameters` as keyword arguments."""
     parameters: tuple[AnyParameter, ...] = ()
     algorithm: str = ""
     """The search's name, empty if it does not search."""
     evaluation: str = ""
     """The name of its default evaluation, empty if it has none."""
     seats: tuple[int, ...] = ()
-    """With how many seats it plays; empty for as many as its game has."""
+    """The numbers of seats it supports; empty for all of its game."""
     weights: tuple[Path, ...] = ()
-    """The files of trained weights of its default evaluation."""
+    """The trained-weight files of its default evaluation."""
 
     @property
     def game(self) -> str:
@@ -113,7 +112,7 @@ class Personality:
         return self.name.rpartition("/")[2]
 
     def make(self, **values: Any) -> Bot:
-        """Return a bot with these values of its parameters, and the defaults of the others."""
+        """Return a bot with these parameter values and the defaults of the others."""
         defaults = {parameter.name: parameter.default for parameter in self.parameters}
         given = defaults | values
         bot = self.build(**given)
@@ -124,7 +123,7 @@ class Personality:
         return bot
 
     def engine(self, values: Mapping[str, Any]) -> Engine:
-        """Return the engine that records show for a bot with these values of all parameters."""
+        """Return the engine description that records show for a bot with these parameter values."""
         return Engine(
             name=self.name,
             version=f"kibitz {_package_version()}",
@@ -133,7 +132,7 @@ class Personality:
         )
 
     def _weights_by(self, values: Mapping[str, Any]) -> tuple[Path, ...]:
-        """Return the files of the evaluation that is chosen."""
+        """Return the weight files of the selected evaluation."""
         if isinstance(self.build, EngineSpec) and "evaluation" in values:
             return self.build.choices[values["evaluation"]].weights
         return self.weights
@@ -146,21 +145,21 @@ def _package_version() -> str:
 
 @functools.cache
 def _weights_hash(path: Path) -> str:
-    """Return the hash of a file of weights as it was when it was first asked for."""
+    """Return the hash of a weights file; it is computed once, at the first call."""
     from kibitz_search.weights import WeightsFile
 
     return WeightsFile.model_validate_json(path.read_bytes()).hash
 
 
 def random_bot(seed: int | None) -> Bot:
-    # Any legal move, all equally likely.
+    # Plays legal moves with equal probability.
     from kibitz_bots.kinds.random_bot import RandomBot
 
     return RandomBot(seed)
 
 
 def weighted_random_bot(seed: int | None) -> Bot:
-    # Each move as likely as the game's own random player takes it.
+    # Plays legal moves with the probabilities of the game's own random player.
     from kibitz_bots.kinds.random_bot import WeightedRandomBot
 
     return WeightedRandomBot(seed)

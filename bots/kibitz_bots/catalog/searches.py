@@ -1,9 +1,8 @@
-"""The searches for all games, and the bots that combine one with an evaluation of a game.
-
-`bots_by` makes one bot of each search, whose parameter ``evaluation`` chooses its evaluation;
-`preset` makes a named bot for such a pair. A search fits a game if its ``supports`` returns true;
-the searches for many seats are left out of games for two, in which max^n and the paranoid search
-are minimax without a table.
+"""The searches for all games, and the bots that combine one with an evaluation of a game. `bots_by`
+makes one bot per search, whose parameter ``evaluation`` selects the evaluation; `preset` makes a
+named bot for a fixed pair. A search fits a game if its ``supports`` returns true. Two-player games
+omit the multi-player searches, since max^n and the paranoid search are then minimax without a
+table.
 """
 
 from __future__ import annotations
@@ -34,22 +33,22 @@ from kibitz_bots.catalog.personality import (
     imported,
 )
 
-JUDGES = "what it judges positions by"
+JUDGES = "the evaluation of positions"
 """The summary of the parameter ``evaluation``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Algorithm:
-    """A search for all games, or with other defaults for one of them."""
+    """A search, possibly with defaults for a specific game."""
 
     name: str
-    """The names of its bots begin with it."""
+    """The first part of its bots' names."""
     load: SearchLoader
     summary: str
-    """A description; ``{by}`` is replaced by the description of the evaluation."""
+    """A description; ``{by}`` is replaced with the description of the evaluation."""
     parameters: tuple[Parameter, ...]
     seats: tuple[int, ...] = ()
-    """With how many seats it plays; empty for any number."""
+    """The numbers of seats it supports; empty for any number."""
     at_once: int = 4
 
 
@@ -61,10 +60,10 @@ def bots_by(
     *,
     summaries: Mapping[str, str] | None = None,
 ) -> Iterator[Personality]:
-    """Yield a bot of each search, with the search's name.
+    """Yield one bot per search, named after it.
 
-    It judges by the evaluation `usual`; in a game with several its parameter ``evaluation`` chooses
-    another. `summaries` describe some of the bots, by the search's name.
+    Its default evaluation is `usual`; in games with several, its parameter ``evaluation`` selects
+    another. `summaries` overrides the descriptions of some bots, by search name.
     """
     for algorithm in algorithms:
         summary = (summaries or {}).get(algorithm.name)
@@ -79,7 +78,7 @@ def preset(
     name: str,
     summary: str | None = None,
 ) -> Personality:
-    """Return the bot ``search-evaluation``, which always judges by the evaluation `name`."""
+    """Return the bot ``search-evaluation``, which always uses the evaluation `name`."""
     return _bot(f"{game}/{algorithm.name}-{name}", algorithm, evaluations, name, summary, {})
 
 
@@ -108,62 +107,62 @@ def _bot(
 GREEDY = Algorithm(
     name="greedy",
     load=imported("kibitz_search.algorithms.greedy:Greedy"),
-    summary="the best move {by}",
+    summary="plays the best single move, judged {by}",
     parameters=(SEED,),
     at_once=16,
 )
 IDDFS = Algorithm(
     name="iddfs",
     load=imported("kibitz_search.algorithms.iddfs:Iddfs"),
-    summary="plans its own moves ahead, {by}",
+    summary="plans several of its own moves ahead, judged {by}",
     parameters=(SEED, TIME, DEPTH),
 )
 MINIMAX = Algorithm(
     name="minimax",
     load=imported("kibitz_search.algorithms.minimax:Minimax"),
-    summary="every line of play, {by}",
+    summary="searches every line of play, judged {by}",
     parameters=(SEED, TIME, PLIES),
     seats=(2,),
 )
 ALPHABETA = Algorithm(
     name="alphabeta",
     load=imported("kibitz_search.algorithms.alphabeta:AlphaBeta"),
-    summary="what minimax finds, much deeper, {by}",
+    summary="finds the same moves as minimax but searches much deeper, judged {by}",
     parameters=(SEED, TIME, PLIES, TABLE),
     seats=(2,),
 )
 MAXN = Algorithm(
     name="maxn",
     load=imported("kibitz_search.algorithms.maxn:Maxn"),
-    summary="everybody does the best for itself; {by}",
+    summary="assumes that each player maximizes its own result, judged {by}",
     parameters=(SEED, TIME, PLIES, width()),
 )
 PARANOID = Algorithm(
     name="paranoid",
     load=imported("kibitz_search.algorithms.paranoid:Paranoid"),
-    summary="all others have joined against it; {by}",
+    summary="assumes that all other players cooperate against it, judged {by}",
     parameters=(SEED, TIME, PLIES, width()),
 )
 BRS = Algorithm(
     name="brs",
     load=imported("kibitz_search.algorithms.brs:Brs"),
-    summary="one of the others may answer each of its moves; {by}",
+    summary="assumes that only one opponent replies to each of its moves, judged {by}",
     parameters=(SEED, TIME, PLIES, width(0)),
 )
 MPMIX = Algorithm(
     name="mpmix",
     load=imported("kibitz_search.algorithms.mpmix:MpMix"),
-    summary="careful when it leads, against the leader when another does, else max^n; {by}",
+    summary="paranoid when leading, plays against another leader, else max^n; judged {by}",
     parameters=(SEED, TIME, PLIES, width(), DEFEND, ATTACK),
 )
 
 
 def maxprob(lead: float) -> Algorithm:
-    """Return the Max-Prob search, `lead` being the usual ``scale`` of the game."""
+    """Return the Max-Prob search; `lead` is the default of ``scale``."""
     return Algorithm(
         name="maxprob",
         load=imported("kibitz_search.algorithms.maxprob:MaxProb"),
-        summary="everybody goes for the best chances, and takes any of equal ones; {by}",
+        summary="assumes that players maximize their chances, with ties at random; judged {by}",
         parameters=(SEED, TIME, PLIES, width(), scale(lead), NEAR),
     )
 
@@ -180,6 +179,6 @@ def mcts(
     return Algorithm(
         name="mcts",
         load=imported("kibitz_search.algorithms.mcts:Mcts"),
-        summary="tries lines of play out, judged {by}",
+        summary="Monte Carlo tree search with playouts judged {by}",
         parameters=mcts_options(lead, plies=plies, epsilon=epsilon, widen=widen, explore=explore),
     )

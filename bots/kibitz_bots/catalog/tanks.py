@@ -28,7 +28,7 @@ _REPORT_NETWORK = imported(f"{_SEARCH}.networks:ReportNetwork")
 
 
 def _shipped(name: str) -> Evaluation:
-    """Return a network that comes with the package."""
+    """Return a network shipped with the package."""
     from kibitz_search.tanks.weights_file import shipped
 
     return shipped(name)
@@ -36,25 +36,25 @@ def _shipped(name: str) -> Evaluation:
 
 EVALUATIONS = {
     "hand": NamedEvaluation(
-        imported(f"{_SEARCH}.evaluation:hand"), "by points, new places and lines of fire"
+        imported(f"{_SEARCH}.evaluation:hand"), "by points, newly explored places and lines of fire"
     )
 }
 
 PERSONALITIES = (
-    Personality(f"{_GAME}/random", "any of the seven actions, all alike", random_bot, (SEED,)),
+    Personality(f"{_GAME}/random", "plays one of the seven actions at random", random_bot, (SEED,)),
     *bots_by(
         _GAME,
         (GREEDY, mcts(30, plies=8)),
         EVALUATIONS,
         "hand",
         summaries={
-            "greedy": "goes where it has not been, fires at what it sees, leaves a shooter's line",
-            "mcts": "tries lines of play out in worlds that it may be in",
+            "greedy": "explores, fires at visible targets and leaves lines of fire",
+            "mcts": "Monte Carlo tree search over possible worlds that match its observations",
         },
     ),
     Personality(
         f"{_GAME}/explorer",
-        "goes the shortest way to a place where it has not been, and never fires",
+        "takes the shortest path to an unexplored place and never fires",
         EngineSpec(_PLANNER, imported(f"{_SEARCH}.planners:explorer"), at_once=16),
         (SEED,),
         algorithm="astar",
@@ -62,7 +62,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/hunter",
-        "explores, reckons where the others are, turns and fires, keeps out of lines of fire",
+        "explores, estimates where opponents are, turns and fires, and avoids lines of fire",
         EngineSpec(_PLANNER, imported(f"{_SEARCH}.planners:hunter"), at_once=16),
         (SEED,),
         algorithm="astar",
@@ -70,7 +70,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/ann",
-        "a small network that looks from its tank, by an evolution strategy",
+        "a small network with a tank-centered view, trained by an evolution strategy",
         EngineSpec(
             imported(f"{_SEARCH}.networks:EyesNetwork"),
             functools.partial(_shipped, "ann"),
@@ -82,7 +82,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/ann-report",
-        "the report's network by the report's evolution, which reads the codes of its local board",
+        "the report's network and training; its input is the codes of the local board",
         EngineSpec(_REPORT_NETWORK, functools.partial(_shipped, "ann-report"), at_once=16),
         (SEED,),
         algorithm="network",
@@ -90,7 +90,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/ann-report-scaled",
-        "the same, which reads a tenth of the codes",
+        "the same network with the codes divided by ten",
         EngineSpec(_REPORT_NETWORK, functools.partial(_shipped, "ann-report-scaled"), at_once=16),
         (SEED,),
         algorithm="network",

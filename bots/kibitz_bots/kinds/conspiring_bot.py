@@ -1,8 +1,8 @@
-"""A bot that recognizes others of its kind at the table and plays for all of them.
+"""A bot that recognizes its own kind at the table and plays for the group.
 
-It recognizes them by their names, the only facts about players in the protocol. It shows why events
-need their safeguards: an entrant that sends several bots to one table wins more with them than as
-many strangers would.
+It recognizes them by name, since the protocol reveals nothing else about players. It demonstrates
+why events need safeguards: an entrant with several bots at one table wins more with them than
+independent bots would.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ NAME = "conspirator"
 
 
 class ConspiringBot(EngineBot):
-    """Plays the search `Conspiracy`; its allies are the seats whose players have its name."""
+    """Plays the search `Conspiracy`, with the players that share its name as allies."""
 
     def choose(self, turn: Turn) -> Move:
-        """Return the move that is best for the group."""
+        """Return the best move for the group."""
         if self._search is None:
             self._prepare(turn.state, turn.match.game_rules.info)
         assert isinstance(self._search, Conspiracy)
@@ -31,7 +31,7 @@ class ConspiringBot(EngineBot):
 
 
 def friends(players: Sequence[Player], seat: int) -> frozenset[int]:
-    """Return the other seats whose players are called conspirators, house bots or not."""
+    """Return the other seats whose players are named conspirators, house bots or not."""
     kind = re.compile(rf"(house )?{NAME}([ -]\d+)?", re.IGNORECASE)
     return frozenset(
         other

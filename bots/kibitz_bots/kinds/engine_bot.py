@@ -1,4 +1,4 @@
-"""A bot made of a search and an evaluation, for any game that both support."""
+"""A bot that combines a search and an evaluation, for any game that both support."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kibitz_search.algorithms.outcome import outcome
 from kibitz_search.algorithms.result import SearchResult
 
 MOST_LINE = 32
-"""Moves of an expected line that a comment has at most (`records.Comment.line`)."""
+"""The maximum number of moves of a line in a comment (`records.Comment.line`)."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,12 @@ class Searcher:
 
 
 class EngineBot(Bot):
-    """Plays what `search` finds by `evaluation`.
-
-    `evaluation` is None for a search without weights, which gets a record without fields. `seconds`
-    is the time limit for a move, None to follow the clock; `depth` the search's limit, in plies or
-    its own unit, 0 for none. `seed` makes the play repeatable, except for the effects of time;
-    `at_once` is how many matches it plays at the same time. `parameters` are the search's own,
-    passed to it as keywords.
-
-    Raises `ValueError`, when it is prepared or asked, for a game that the search cannot play.
+    """Plays the moves that `search` finds with `evaluation`. `evaluation` is None for a search
+    without weights, which gets a record without fields. `seconds` is the time limit per move, None
+    to follow the clock. `depth` is the search's limit, in plies or its own unit, 0 for none. `seed`
+    makes the play repeatable except for the effects of time. `at_once` is the maximum number of
+    concurrent matches. `parameters` are passed to the search as keyword arguments. Preparing or
+    asking the bot raises `ValueError` for a game that the search does not support.
     """
 
     def __init__(
@@ -69,9 +66,10 @@ class EngineBot(Bot):
         self._ev: np.record | None = None
 
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Compile or load everything that the programme needs, by searching each start once.
+        """Compile or load everything that the programme needs by searching each start position
+        once.
 
-        Nothing is kept of that but the machine code: a table would be as large as in a match.
+        Only the machine code is kept: a table would be as large as in a match.
         """
         for state, info in _start_states(programme, self.games, self.seats):
             self._prepare(state, info)
@@ -79,7 +77,7 @@ class EngineBot(Bot):
         self._search = self._ev = None
 
     def _warm_up(self, state: np.record, info: GameInfo) -> None:
-        """Compile or load the code for searching plays like that of `state`."""
+        """Compile or load the code for searching plays with the options and seats of `state`."""
         sample = (lambda seed: state.copy()) if info.hidden else None
         result = self._find(state, SearchLimits(0.001, self._depth, sample=sample))
         _line_notation(registry.get(info.name), state, result)
@@ -88,15 +86,15 @@ class EngineBot(Bot):
         _WARM.add((self._kind, state.dtype))
 
     def choose(self, turn: Turn) -> Move:
-        """Return the move that the search finds."""
+        """Run the search and return its move."""
         state, budget = turn.state, turn.budget.at_most(self._seconds)
         if self._search is None:
             info = turn.match.game_rules.info
             self._prepare(state, info)
             if (self._kind, state.dtype) not in _WARM:
-                # A bot that was not prepared compiles now, before it reads the remaining time.
+                # An unprepared bot compiles now, before it reads the remaining time.
                 self._warm_up(state, info)
-                # The tables that such a short search leaves depend on the machine.
+                # The tables left by such a short search depend on the machine's speed.
                 self._search = self._ev = None
                 self._prepare(state, info)
         seed = f"{turn.match.id if self._seed is None else self._seed}/{turn.seat}/{turn.ply}"
@@ -136,20 +134,20 @@ class EngineBot(Bot):
 
     def _find(self, state: np.record, limits: SearchLimits) -> SearchResult:
         if self._search is None or self._ev is None:
-            raise AssertionError("a search is prepared before it is used")
+            raise AssertionError("the search must be prepared before use")
         return self._search.search(state, self._ev, limits)
 
 
 _WARM: set[tuple[type[Search], Any]] = set()
-"""Searches that were warmed up in this process, with the types of their states."""
+"""The searches warmed up in this process, with the types of their states."""
 
 
 def _start_states(
     programme: Sequence[ProgrammeItem], games: Sequence[str], seats: Sequence[int]
 ) -> list[tuple[np.record, GameInfo]]:
-    """Return first states for all games and numbers of seats that a bot can play.
+    """Return start states for all games and numbers of seats that a bot supports.
 
-    Without a programme that is each game with the fewest seats.
+    Without a programme, each game has its minimum number of seats.
     """
     wanted: list[tuple[str, dict[str, Any], int | None]] = [
         (item.game, dict(item.options), item.seats)
@@ -169,7 +167,7 @@ def _start_states(
 
 
 def _line_notation(game: Game, state: np.record, result: SearchResult) -> list[str]:
-    """Write the principal variation of a search in notation."""
+    """Return the principal variation of a search in notation."""
     st, texts = state.copy(), []
     seat = op.to_act(st)
     for action in result.line[:MOST_LINE]:

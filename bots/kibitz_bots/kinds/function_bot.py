@@ -6,12 +6,13 @@
         return observation["legal"][0]
 
 An observation is a dict: ``view`` (the position), ``legal`` (the legal moves, always a list),
-``legal_rule`` (which they are, in words, or None), ``seat``, ``ply``, ``ms`` (how long to think),
-``game`` and ``options``. The answer is a move such as an element of ``legal``, or its index there.
+``legal_rule`` (a description of them, or None), ``seat``, ``ply``, ``ms`` (how long to think),
+``game`` and ``options``. The answer is a move such as an element of ``legal``, or its index in that
+list.
 
-The two arguments of Kaggle's environments work too: ``agent(observation, configuration)``. The
-configuration has the game's options, and ``actTimeout``, the seconds to think. The fields of both
-can be read as attributes, ``observation.legal``, as they can there.
+Kaggle's signature ``agent(observation, configuration)`` works too. The configuration contains the
+game's options and ``actTimeout``, the thinking time in seconds. As on Kaggle, the fields of both
+can be read as attributes: ``observation.legal``.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from kibitz_games.core.integers import integer
 
 Function = Callable[..., Any]
 CONFIGURATION = ("configuration", "config")
-"""Names of a second parameter that has a default and is given the configuration all the same."""
+"""Parameter names that receive the configuration even if they have a default."""
 
 
 class Fields(dict[str, Any]):
-    """A dict whose values can be read as attributes too."""
+    """A dict whose values can also be read as attributes."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -39,7 +40,7 @@ class Fields(dict[str, Any]):
 
 
 class FunctionBot(Bot):
-    """Plays a function's answers."""
+    """A bot that plays a function's answers."""
 
     def __init__(self, function: Function, name: str) -> None:
         self.name = name
@@ -47,7 +48,7 @@ class FunctionBot(Bot):
         self._takes_configuration = takes_configuration(function)
 
     def choose(self, turn: Turn) -> Answer:
-        """Return the function's move."""
+        """Call the function and return its move."""
         seen = [observation(turn)]
         if self._takes_configuration:
             seen.append(configuration(turn))
@@ -55,7 +56,7 @@ class FunctionBot(Bot):
 
 
 def observation(turn: Turn) -> Fields:
-    """Return the function's argument."""
+    """Return the function's argument for a turn."""
     return Fields(
         {
             "view": turn.observation,
@@ -71,15 +72,15 @@ def observation(turn: Turn) -> Fields:
 
 
 def configuration(turn: Turn) -> Fields:
-    """Return the second argument of a function in the style of Kaggle's."""
+    """Return the second argument of a Kaggle-style function."""
     return Fields({**turn.match.options, "actTimeout": turn.budget.ms / 1000})
 
 
 def takes_configuration(function: Function) -> bool:
-    """Return whether a function wants a configuration as its second argument."""
+    """Return whether a function takes a configuration as its second argument."""
     try:
         signature = inspect.signature(function)
-    except ValueError:  # some functions in C have none
+    except ValueError:  # some C functions have no signature
         return False
     parameters = [
         parameter.name
@@ -90,7 +91,7 @@ def takes_configuration(function: Function) -> bool:
 
 
 def move_of(answer: Any, turn: Turn) -> Answer:
-    """Return the move of an answer: the element at an index, else the answer itself."""
+    """Return the legal move at the answer's index, or the answer itself if it is not an index."""
     index = integer(answer)
     if index is None:
         return cast("Answer", answer)
@@ -100,7 +101,7 @@ def move_of(answer: Any, turn: Turn) -> Answer:
 
 
 def flaw(function: object) -> str | None:
-    """Return why an object cannot be asked for moves, or None."""
+    """Return why an object cannot serve as ``agent``, or None."""
     if not callable(function):
         return f"expected agent to be a function, not {function!r:.80}"
     if inspect.iscoroutinefunction(function):
@@ -116,7 +117,7 @@ def flaw(function: object) -> str | None:
 
 
 def _binds(signature: inspect.Signature, number: int) -> bool:
-    """Return whether a function can be called with so many positional arguments."""
+    """Return whether a function accepts this number of positional arguments."""
     try:
         signature.bind(*[None] * number)
     except TypeError:

@@ -1,4 +1,4 @@
-"""The random bots: one plays any move, the other draws moves as its game's random player does."""
+"""The random bots: one plays uniformly, the other with the weights of its game's random player."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 
 
 class RandomBot(Bot):
-    """Plays a random legal move, in every game; a seed makes it repeatable."""
+    """Plays uniformly random legal moves in any game; a seed makes it repeatable."""
 
     name = "random"
     at_once = 64
@@ -19,19 +19,18 @@ class RandomBot(Bot):
         self.seed = seed
 
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Build a first turn in advance: if the server lists no moves, the rules do it."""
+        """Build a first turn in advance, in case the rules must list the moves for the server."""
 
     def choose(self, turn: Turn) -> Move:
-        """Return any legal move."""
+        """Return a random legal move."""
         seed = turn.match.id if self.seed is None else self.seed
         return rng_for(turn, seed).choice(turn.legal)
 
 
 class WeightedRandomBot(RandomBot):
-    """Plays a random legal move, each as likely as its game's own random player would play it.
-
-    The operation `policy_weight` of a game returns these weights; without it, all moves are equally
-    likely. The rules are imported when the bot is warmed or plays its first turn.
+    """Plays random legal moves with the probabilities of the game's own random player. The game's
+    operation `policy_weight` returns the weights; without it, all moves are equally likely. The
+    rules are imported when the bot is warmed up or plays its first turn.
     """
 
     jit = True
@@ -45,7 +44,7 @@ class WeightedRandomBot(RandomBot):
             warm_up(registry.get(name))
 
     def choose(self, turn: Turn) -> Move:
-        """Return a legal move, drawn by weight."""
+        """Return a weighted random legal move."""
         from kibitz_games.compiled import operations as op
 
         state = turn.state

@@ -1,10 +1,10 @@
-"""A bot that asks a language model: any endpoint of the chat-completions interface.
+"""A bot that asks a language model: any endpoint with the chat-completions API.
 
-settings   the parameters in a bot's name: ``connect-four/llm:model=NAME,prompt=reasons``
-endpoint   one question to the endpoint, with its errors
+settings   the settings in a bot's name: ``connect-four/llm:model=NAME,prompt=reasons``
+endpoint   requests to the endpoint and their errors
 prompts    the messages to the model
-reading    finding the move in an answer
+reading    extracting the move from an answer
 bot        the bot: retries, fallback, budgets of tokens and time
 
-It needs the extra ``kibitz[llm]``. The key is read from the environment only.
+Requires the extra ``kibitz[llm]``. The API key is read only from the environment.
 """

@@ -1,4 +1,4 @@
-"""The bot that asks a model for its moves."""
+"""The bot that asks a language model for its moves."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ from kibitz_protocol.wire.records import Engine
 
 LOG = logging.getLogger("kibitz.bots")
 MOST_WORDS = 200
-"""Characters of a comment (`records.Comment.text`)."""
+"""The maximum length of a comment in characters (`records.Comment.text`)."""
 RESERVE = 0.1
-"""The share of a move's time that is kept for the fallback and the way."""
+"""The share of a move's time reserved for the fallback and network latency."""
 
 
 class GaveUpError(Exception):
-    """The model has no move, and the fallback is to resign."""
+    """The model gave no move, and the fallback is to resign."""
 
 
 class LanguageModelBot(Bot):
-    """Plays a language model's answers, or its fallback if there is no legal move in time.
+    """Plays a language model's answers, or the fallback's move if no legal one arrives in time.
 
-    `endpoint` defaults to that of the settings, with the key of the environment; `house` makes the
-    house bot of a personality.
+    `endpoint` defaults to the one in the settings with the key from the environment; `house`
+    creates the house bot for a spec.
     """
 
     def __init__(
@@ -60,23 +60,23 @@ class LanguageModelBot(Bot):
         self._house = None if wanted in {"random", "resign"} else house(f"{game}/{wanted}")
         self._system = ""
         self._tokens = 0
-        """Used in this match."""
+        """The tokens used in this match."""
         self._silent: str | None = None
-        """Why the model is asked no more in this match."""
+        """Why the model is no longer used in this match; None while it is."""
 
     def on_match_start(self, match: Match) -> None:
-        """Write down the rules for the model."""
+        """Prepare the system message with the rules."""
         self._system = prompts.system_text(match)
 
     async def choose(self, turn: Turn) -> Answer:
-        """Return the model's move."""
+        """Return the model's move, or the fallback's."""
         legal = _by_notation(turn)
         try:
             return await self._ask(turn, legal)
         except (EndpointError, NoMoveError) as error:
             if isinstance(error, EndpointRefusedError):
                 self._silent = str(error)
-                LOG.warning("match %s: the model is asked no more: %s", turn.match.id, error)
+                LOG.warning("match %s: no longer using the model: %s", turn.match.id, error)
             turn.comment(text=_comment(f"{self._settings.fallback} plays: {error}"))
             return await self._fall_back(turn, str(error))
 
@@ -92,7 +92,7 @@ class LanguageModelBot(Bot):
             try:
                 reply = await self._reply(turn, messages)
             except EndpointError:
-                if refused is not None:  # it explains more than that time ran out
+                if refused is not None:  # more informative than a timeout
                     raise refused from None
                 raise
             try:
@@ -105,22 +105,22 @@ class LanguageModelBot(Bot):
             text = f"{reply.text.strip()} ({self._tokens} tokens so far, {reply.seconds:.1f} s)"
             turn.comment(text=_comment(text))
             return move
-        assert refused is not None, "a try ends with a move or with a reason"
+        assert refused is not None, "each attempt must return a move or a reason"
         raise refused
 
     async def _reply(self, turn: Turn, messages: list[Message]) -> Reply:
         most = self._settings.tokens
         if most and self._tokens >= most:
-            raise EndpointRefusedError(f"the {most} tokens of this match are used up")
+            raise EndpointRefusedError(f"the match's limit of {most} tokens is used up")
         seconds = self._seconds(turn)
         if seconds <= 0:
-            raise EndpointError("there is no time left for another question")
+            raise EndpointError("no time is left for another request")
         reply = await self._endpoint.ask(messages, answer=self._settings.answer, seconds=seconds)
         self._tokens += reply.tokens
         return reply
 
     def _seconds(self, turn: Turn) -> float:
-        """Return how long the model may take now."""
+        """Return how many seconds the model may take for the next answer."""
         budget = turn.budget
         spent = budget.clock() - budget.arrived
         planned = self._settings.time if budget.flag_ms is None else budget.ms / 1000
@@ -128,23 +128,23 @@ class LanguageModelBot(Bot):
 
     async def _fall_back(self, turn: Turn, reason: str) -> Answer:
         if self._settings.fallback == "resign":
-            raise GaveUpError(f"the model has no move: {reason}")
+            raise GaveUpError(f"the model gave no move: {reason}")
         if self._house is None:
             return rng_for(turn, self._settings.seed).choice(turn.legal)
         move = await asyncio.to_thread(self._house.choose, turn)
-        assert not hasattr(move, "__await__"), "house bots choose without an event loop"
+        assert not hasattr(move, "__await__"), "house bots must choose synchronously"
         return move
 
 
 def _engine(game: str, settings: Settings) -> Engine:
-    """Return the engine for records: the model, the prompt and the limits, and no secrets."""
+    """Return the engine description for records: model, prompt and limits, without secrets."""
     parameters = settings.model_dump(exclude={"url"})
     parameters["prompt_hash"] = prompts.prompt_hash(settings.prompt)
     return Engine(name=f"{game}/llm", version=f"kibitz {version('kibitz')}", parameters=parameters)
 
 
 def _by_notation(turn: Turn) -> dict[str, Move]:
-    """Return the legal moves by how the game writes them, or as JSON without its rules."""
+    """Return the legal moves by notation, or by their JSON if the rules are not installed."""
 
     if not turn.has_rules:
         return {json.dumps(move): move for move in turn.legal}
@@ -157,7 +157,7 @@ def _message(role: str, content: str) -> Message:
 
 
 def _comment(text: str) -> str:
-    """Return a text as one line that fits a comment, cutting the middle: the end says most."""
+    """Return a text as one line that fits a comment; cut the middle, since the end matters most."""
     line = printable.line(" ".join(text.split()))
     if len(line) <= MOST_WORDS:
         return line

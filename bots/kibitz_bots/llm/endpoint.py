@@ -1,7 +1,7 @@
-"""A question to an endpoint of the chat-completions interface, and its answer.
+"""A request to an endpoint with the chat-completions API, and its answer.
 
-A busy or broken endpoint is asked again while there is time, after the pause that it requests or
-with pauses that double.
+Requests to a busy or failing endpoint are retried while time remains, after the delay that it
+requests or with exponential backoff.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import Any, Final
 import httpx
 
 MOST_BYTES: Final = 1 << 20
-"""Bytes of an answer that are read at most."""
+"""The maximum size of an answer in bytes."""
 FIRST_PAUSE_S: Final = 0.5
 BUSY: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
-"""Status codes that waiting may cure."""
+"""Status codes worth retrying."""
 LETTERS_A_TOKEN: Final = 4
-"""The approximate length of a token, for endpoints that do not report usage."""
+"""The approximate characters per token, for endpoints that do not report usage."""
 
 Message = dict[str, str]
-"""``role`` and ``content``."""
+"""A chat message with ``role`` and ``content``."""
 
 
 class EndpointError(Exception):
-    """No answer came; the message is a sentence without secrets."""
+    """The endpoint gave no answer; the message contains no secrets."""
 
 
 class EndpointRefusedError(EndpointError):
-    """The endpoint does not want this question, and will not want the next one either."""
+    """The endpoint rejected the request and would reject the next one too."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class Reply:
 
     text: str
     tokens: int
-    """The tokens of question and answer together, as the endpoint reports, or an estimate."""
+    """The tokens of the request and the answer, as reported by the endpoint or estimated."""
     seconds: float
 
 
 class ChatEndpoint:
-    """Asks one model. `transport` replaces the network in tests."""
+    """A client for one model. `transport` replaces the network in tests."""
 
     def __init__(
         self,
@@ -61,13 +61,13 @@ class ChatEndpoint:
         self._transport = transport
 
     async def ask(self, messages: Sequence[Message], *, answer: int, seconds: float) -> Reply:
-        """Return the model's answer of at most `answer` tokens.
+        """Request an answer of at most `answer` tokens.
 
-        Raises `EndpointRefusedError` if retrying is useless, and `EndpointError` if there is no
-        answer after `seconds`.
+        Raises `EndpointRefusedError` if a retry cannot help, and `EndpointError` if there is no
+        answer within `seconds`.
         """
         body = {"model": self._model, "messages": [*messages], "max_tokens": answer}
-        began, pause, last = time.monotonic(), FIRST_PAUSE_S, "it did not answer"
+        began, pause, last = time.monotonic(), FIRST_PAUSE_S, "the request timed out"
         try:
             async with asyncio.timeout(seconds), self._client() as client:
                 while True:
@@ -95,13 +95,13 @@ class ChatEndpoint:
                 content = await _read(response)
                 if response.status_code in BUSY:
                     wait = _retry_after(response)
-                    raise _BusyError(f"it answered with status {response.status_code}", wait)
+                    raise _BusyError(f"status {response.status_code}", wait)
                 if response.status_code >= 300:
                     raise EndpointRefusedError(
-                        f"the endpoint refused with status {response.status_code}"
+                        f"the endpoint refused the request with status {response.status_code}"
                     )
         except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-            raise EndpointRefusedError(f"expected the address of an endpoint: {error}") from None
+            raise EndpointRefusedError(f"expected an endpoint's URL: {error}") from None
         except httpx.HTTPError as error:
             raise _BusyError(f"the connection failed ({type(error).__name__})", None) from None
         return _answer(content)
@@ -124,7 +124,7 @@ async def _read(response: httpx.Response) -> bytes:
 
 
 def _retry_after(response: httpx.Response) -> float | None:
-    """Return the seconds that the endpoint asks to wait; None if it does not say."""
+    """Return the delay that the endpoint requests, in seconds; None if it requests none."""
     try:
         return max(0.0, float(response.headers["retry-after"]))
     except (KeyError, ValueError):
@@ -136,7 +136,7 @@ def _answer(content: bytes) -> tuple[str, int | None]:
         answer = json.loads(content)
         text = answer["choices"][0]["message"]["content"]
     except (ValueError, LookupError, TypeError):
-        raise EndpointError("the endpoint answered with no chat completion") from None
+        raise EndpointError("the endpoint's answer is not a chat completion") from None
     return text if isinstance(text, str) else "", _used(answer)
 
 

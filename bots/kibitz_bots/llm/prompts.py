@@ -1,7 +1,7 @@
-"""The messages to the model: the rules once, and the position at each turn.
+"""The messages to the model: the rules once, then the position at each turn.
 
-Names of players are other people's text. They are quoted wherever they occur, with a note to the
-model that they are names; chat is never sent to it.
+Players' names are untrusted text. They are always quoted, and the model is told that they are only
+names. Chat is never sent to the model.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ NO_RULES: Final = "(They are not known here; play one of the legal moves that yo
 
 
 def system_text(match: Match) -> str:
-    """Return the model's instructions before all turns of a match."""
+    """Return the system message for a match."""
     names = [_quoted(player.name) for player in match.players]
     players = ", ".join(f"seat {seat}: {name}" for seat, name in enumerate(names, 1))
     options = f"\n\nOptions of this match: {json.dumps(dict(match.options))}"
@@ -66,7 +66,7 @@ def system_text(match: Match) -> str:
 
 
 def turn_text(prompt: PromptName, turn: Turn, legal: Sequence[str]) -> str:
-    """Return the model's message for a turn; `legal` are the legal moves in notation."""
+    """Return the message for a turn; `legal` contains the legal moves in notation."""
     if turn.has_rules:
         seats = range(1, len(turn.match.players) + 1)
         names = [f"seat {seat}" + " (you)" * (seat == turn.seat + 1) for seat in seats]
@@ -77,7 +77,7 @@ def turn_text(prompt: PromptName, turn: Turn, legal: Sequence[str]) -> str:
 
 
 def prompt_hash(prompt: PromptName) -> str:
-    """Return 16 hexadecimal digits that stand for the words of a prompt."""
+    """Return a prompt's hash as 16 hexadecimal digits."""
     words = "\0".join((SYSTEM, ASKS[prompt], AGAIN))
     return hashlib.sha256(words.encode()).hexdigest()[:16]
 

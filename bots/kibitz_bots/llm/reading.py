@@ -1,4 +1,4 @@
-"""The move in a model's answer: the one that it declares, or else the only legal one it names."""
+"""Find the move in a model's answer: the declared one, or else the only legal one it mentions."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ _OBJECT: Final = re.compile(r"\{[^{}]*\}")
 
 
 class NoMoveError(ValueError):
-    """The answer has no legal move; the message tells the model so."""
+    """The answer contains no legal move; the message is sent to the model."""
 
 
 def find_move(text: str, legal: Mapping[str, Move], game: Game | None) -> Move:
-    """Return the legal move that an answer means.
-
-    `legal` has the legal moves by their notation. A last line ``move: ...`` counts, or a JSON
-    object; without them the only legal move in the answer. Raises `NoMoveError`.
+    """Return the legal move in an answer. `legal` maps notations to legal moves. A last line
+    ``move: ...`` or a JSON object declares the move; without either, the answer must mention
+    exactly one legal move. Raises `NoMoveError`.
     """
     candidates = [*_candidates(text)]
     for candidate in candidates:
@@ -38,12 +37,12 @@ def find_move(text: str, legal: Mapping[str, Move], game: Game | None) -> Move:
     if len(named) == 1:
         return legal[named.pop()]
     if named:
-        raise NoMoveError("you named several legal moves and did not say which one you play")
-    raise NoMoveError("there is no legal move in your answer")
+        raise NoMoveError("you named several legal moves without saying which one you play")
+    raise NoMoveError("your answer contains no legal move")
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """Yield the moves that an answer declares, the last one first."""
+    """Yield the moves that an answer declares, last one first."""
     for match in reversed(_SAID.findall(text)):
         yield match.strip(_AROUND)
     for match in reversed(_OBJECT.findall(text)):
@@ -68,7 +67,7 @@ def _legal_move(candidate: str, legal: Mapping[str, Move], game: Game | None) ->
 
 
 def _parsed(text: str, game: Game | None) -> Move | None:
-    """Parse a move with the game's parser, which accepts more spellings."""
+    """Parse a move with the game's parser, which accepts alternative spellings."""
     if game is None:
         return None
     try:

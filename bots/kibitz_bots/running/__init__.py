@@ -2,14 +2,14 @@
 
 Its modules:
 
-    connection      one connection, its lobbies and its matches
+    connection      a bot's connection, lobbies and matches
     match_session   one match: one turn at a time
-    inprocess       asking a bot in this process, and whole matches without a server
-    threads         turns in threads, so that the connection stays responsive
+    inprocess       asking a bot in this process, and playing matches without a server
+    threads         running turns in threads to keep the connection responsive
     warmup          compiling and loading before the first match; `memory_trim` releases memory
-    seek_rounds     seeks one after another
-    state_file      files of secrets, each used by one process at a time
-    saved_seat      taking the same seat again after the process was killed
-    log_capture     the output of a bot, as notes in the record
+    seek_rounds     counting the rounds of seeks
+    state_file      files with secrets, each locked by one process
+    saved_seat      resuming a seat after the process was killed
+    log_capture     recording a bot's output as notes
     source_digest   digests that distinguish versions of a bot
 """

@@ -1,20 +1,18 @@
-"""One connection of a bot: its lobbies, its matches, and when it is done.
+"""A bot's connection: its lobbies, its matches, and when the run ends.
 
-`run` connects, takes a seat in a lobby, warms the bot up, says that it is ready, and plays
-whatever the lobby gives it, rematches too. It ends
+`run` connects, takes a seat in a lobby, warms the bot up, reports ready, and plays the lobby's
+matches, including rematches. It ends
 
 - after `matches` matches, when its lobbies are gone, or when no seat is left to resume;
-- on `Stop.drain`: running matches are played to their end, new ones are left. A host that arranges
-  matches is notified first that the bot is not ready, so it starts none;
+- on `Stop.drain`: the bot finishes running matches and leaves new ones. It first reports not ready
+  to hosts that arrange matches, so that they start none;
 - on `Stop.leave` or `Stop.detach`: at once.
 
-A bot that seeks opponents plays with players who seek the same. While it has rounds to play it asks
-for a rematch, and seeks again when there is none.
+A bot that seeks opponents plays with players who seek the same. While it has rounds left it asks
+for a rematch, and seeks again if there is none. A bot on a standing ladder waits until the ladder
+has a lobby, and joins the next one when that lobby closes.
 
-On a standing ladder it stays: it waits until the ladder has a lobby, and joins the next one when
-that is gone.
-
-A bot that crashes or answers illegally loses that match only, and `RunStats.faults` counts it. With
+A bot that crashes or answers illegally loses only that match, and `RunStats.faults` counts it. With
 ``on_fault="exit"`` the first fault ends the whole run.
 """
 
@@ -60,15 +58,15 @@ log = logging.getLogger("kibitz_bots")
 OnFault = Literal["resign", "exit"]
 
 PATIENCE = 120.0
-"""For how many seconds a server may be away, but for a bot on a ladder."""
+"""How long to retry an unreachable server, in seconds; bots on a ladder retry indefinitely."""
 LADDER_SECONDS = 5.0
-"""How often a bot looks for the lobby of its ladder while there is none with a place."""
+"""How often to look for a ladder lobby with a free seat, in seconds."""
 ENTER_LATER = frozenset(
     {Code.FULL, Code.NO_SUCH_LOBBY, Code.WRONG_STATE, Code.UNAVAILABLE, Code.RATE_LIMITED}
 )
-"""Refusals after which a bot tries again to enter its ladder."""
+"""Refusals after which a bot retries to enter its ladder."""
 MAX_ENGINE_TEXT = 200
-"""Characters of the name and of the version of a bot that a record takes."""
+"""The maximum length of a bot's name and version in a record."""
 
 
 @dataclass(frozen=True)
@@ -77,23 +75,23 @@ class Sought:
 
     terms: SeekTerms
     wait_s: int = 300
-    """For how long a seek is open."""
+    """How long a seek stays open, in seconds."""
     rounds: int | None = None
-    """End after so many rounds, rematches being rounds; None plays on."""
+    """End after this many rounds, including rematches; None for no limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunConfig:
-    """The purpose of a run."""
+    """The settings of a run."""
 
     lobby: str | None = None
-    """The lobby to join; None plays at a resumed player's tables."""
+    """The lobby to join; None to play at a resumed player's tables."""
     invite: str | None = None
     ladder: str | None = None
     """The standing ladder to play on."""
     seek: Sought | None = None
     matches: int | None = None
-    """End after so many matches; None plays on."""
+    """End after this many matches; None for no limit."""
     on_fault: OnFault = "resign"
 
 
@@ -102,45 +100,45 @@ class RunStats:
     """The results of a run."""
 
     played: int = 0
-    """Matches that were played to their end."""
+    """The number of finished matches."""
     faults: int = 0
-    """Matches that the bot lost by a crash or by illegal answers."""
+    """The number of matches lost by a crash or by illegal answers."""
     failure: str = ""
-    """Why the run ended before its aim; empty when it did not."""
+    """Why the run ended early; empty if it completed."""
 
     @property
     def clean(self) -> bool:
-        """Whether nothing went wrong."""
+        """Whether the run completed without faults."""
         return not self.faults and not self.failure
 
 
 class NothingToPlay(ValueError):
-    """Neither a lobby was named nor does the player have a seat anywhere."""
+    """No lobby was given, and the player has no seat."""
 
 
 class Shutdown:
-    """How the outside asks a run to end; it may ask before the run has begun."""
+    """Lets other code end a run, even before it has started."""
 
     def __init__(self) -> None:
         self.draining = asyncio.Event()
         self.leaving = asyncio.Event()
-        # Whether to go without leaving the lobbies, so that another process can take over.
+        # Whether to disconnect without leaving the lobbies, so that another process can take over.
         self.detached = False
         # Whether a person pressed Ctrl-C.
         self.interrupted = False
 
     def immediate(self) -> None:
-        """End now, and leave matches and lobbies, so that they do not wait for this bot."""
+        """End now and leave matches and lobbies, so that they do not wait for this bot."""
         self.draining.set()
         self.leaving.set()
 
     def detach(self) -> None:
-        """End now, and keep the seats: the player may come back with its resume secret."""
+        """End now and keep the seats: the player can reconnect with its resume secret."""
         self.detached = True
         self.immediate()
 
     def interrupt(self) -> None:
-        """Drain at the first call, leave at the second: for a key that is pressed twice."""
+        """Drain on the first call, leave on the second, as for repeated Ctrl-C."""
         self.interrupted = True
         if self.draining.is_set():
             self.leaving.set()
@@ -148,7 +146,7 @@ class Shutdown:
 
 
 def capabilities(bot: Bot, at_once: int | None = None, source: str | None = None) -> Capabilities:
-    """Return the capabilities that a bot announces; `source` distinguishes versions of it."""
+    """Return the capabilities that a bot announces; `source` distinguishes its versions."""
     claims = [GameClaim(game=game, seats=list(bot.seats)) for game in bot.games]
     engine = engine_of(bot)
     if source is not None:
@@ -157,15 +155,14 @@ def capabilities(bot: Bot, at_once: int | None = None, source: str | None = None
 
 
 def engine_of(bot: Bot) -> Engine:
-    """Return the engine that records show for a bot."""
+    """Return the engine description that records show for a bot."""
     name = bot.name or type(bot).__name__
     return bot.engine or Engine(name=name[:MAX_ENGINE_TEXT], version=bot.version[:MAX_ENGINE_TEXT])
 
 
 def _warm_up(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
-    """Warm a bot up, and free memory that its turns do not need.
-
-    The new objects are permanent: no garbage collection walks over them in a turn.
+    """Warm a bot up and free the memory that its turns do not need. The new objects become
+    permanent, so that garbage collections skip them during turns.
     """
     if not bot.jit:
         from kibitz_games.compiled import mode
@@ -198,14 +195,13 @@ async def run(
     warm: Sequence[ProgrammeItem] | None = None,
     hold: Callable[[], Awaitable[None]] | None = None,
 ) -> RunStats:
-    """Connect, play, and return how it went.
-
-    `make` builds a bot for every match, and one more to read its attributes from. `keep` gets the
-    secret with which another process can reconnect as this player. On the standing ladder `ladder`
-    a bot is a separate entrant for every `source`, a digest of its code, and waits for the server
-    indefinitely. With `warm` the bot warms up before it connects, and waits for `hold`: on resuming
-    a seat its clock is already running. Raises `RefusedError` when the server refuses the
-    connection or the lobby, `SessionError` when it cannot be reached or ends the session.
+    """Connect, play, and return the statistics. `make` creates a bot for every match, and one more
+    to read attributes from. `keep` receives the secret with which another process can reconnect as
+    this player. On the standing ladder `ladder` every `source`, a digest of the bot's code, is a
+    separate entrant, and the bot waits for the server indefinitely. With `warm` the bot warms up
+    and waits for `hold` before it connects, because the clock of a resumed seat is already running.
+    Raises `RefusedError` when the server refuses the connection or the lobby, `SessionError` when
+    it cannot be reached or ends the session.
     """
     probe_bot = make()
     config = RunConfig(
@@ -234,7 +230,7 @@ async def run(
 
 
 class BotConnection:
-    """The state of a run. All methods are called on the event loop."""
+    """The state of a run. All methods must be called on the event loop."""
 
     def __init__(
         self,
@@ -249,7 +245,7 @@ class BotConnection:
         self._client = client
         self._make = make
         self._config = config
-        # The bot for attributes and the warm-up; it plays nothing.
+        # The bot for attributes and the warm-up; it plays no match.
         self._probe_bot = probe_bot
         self._stats = RunStats()
         self._context = SessionContext(
@@ -258,27 +254,27 @@ class BotConnection:
             terminal=terminal,
             on_fault=self._count_fault,
         )
-        # Matches that this bot plays, and those that it had a seat in before it reconnected.
+        # Matches that this bot is playing, and those in which it had a seat before it reconnected.
         self._sessions: dict[str, MatchSession] = {}
         self._expected: set[str] = set()
-        # Matches that are over or were left: late news of them starts nothing.
+        # Matches that are over or were left; late messages about them are ignored.
         self._ended_matches: set[str] = set()
         self._lobbies: set[str] = set()
         self._readying: set[str] = set()
         self._warmed = None if warmed is None else [*warmed]
-        # Whether the run is to end, and whether to leave matches that start nevertheless.
+        # Whether the run should end, and whether to leave matches that still start.
         self._draining = False
         self._stood_down = False
-        # Lobbies whose host arranges the matches.
+        # Lobbies whose hosts arrange matches.
         self._arranged: set[str] = set()
         self._rounds = SeekRounds()
         self._ended = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
-        # The first exception of a task of ours; it ends the run.
+        # The first exception in one of our tasks; it ends the run.
         self._failure: BaseException | None = None
 
     async def until(self, stop: Shutdown) -> RunStats:
-        """Play until the aim is reached or `stop` is asked for."""
+        """Play until the run is complete or `stop` requests its end."""
         self._spawn(self._watch_shutdown(stop))
         self._spawn(self._begin())
         try:
@@ -316,20 +312,22 @@ class BotConnection:
             try:
                 await self._client.join(lobby, invite=self._config.invite)
             except UnansweredError:
-                continue  # joining again changes nothing
+                continue  # joining twice has no effect
             self._lobbies.add(lobby)
             return
 
     async def _enter_ladder(self, ladder: str) -> None:
-        """Join the lobby of a ladder as soon as there is one with a place."""
+        """Join a ladder's lobby as soon as one has a free seat."""
         while not self._draining:
             lobby = await self._find_ladder(ladder)
             if lobby is None:
-                log.info("ladder %s: no lobby of that name yet", ladder)
+                log.info("ladder %s: no lobby with that name yet", ladder)
             else:
                 try:
                     if lobby in self._lobbies and not self._expected:
-                        await self._client.leave(lobby)  # it has another version of this bot
+                        await self._client.leave(
+                            lobby
+                        )  # the ladder has another version of this bot
                     return await self._join(lobby)
                 except RefusedError as error:
                     if error.code not in ENTER_LATER:
@@ -339,7 +337,7 @@ class BotConnection:
         return None
 
     async def _seek(self, sought: Sought) -> None:
-        """Seek opponents, and retry if the server is too busy."""
+        """Seek opponents; retry if the server is too busy."""
         while not self._draining:
             try:
                 done = await self._client.seek(sought.terms, wait_s=sought.wait_s)
@@ -356,11 +354,11 @@ class BotConnection:
     async def _ask_rematch(self, lobby: str) -> None:
         try:
             await self._client.hosting.rematch(lobby)
-        except (RefusedError, UnansweredError) as error:  # others have left, or it is gone
+        except (RefusedError, UnansweredError) as error:  # the others have left, or it has closed
             log.debug("lobby %s: %s", lobby, error)
 
     async def _find_ladder(self, ladder: str) -> str | None:
-        """Return the oldest lobby of a ladder that has begun."""
+        """Return a ladder's oldest lobby that has started."""
         for brief in (await self._client.hall.lobbies()).lobbies:
             if brief.name == f"ladder {ladder}" and brief.state in ("gathering", "running"):
                 return brief.lobby
@@ -374,15 +372,14 @@ class BotConnection:
         self._ended.set()
 
     async def _stand_down(self) -> None:
-        """Ask hosts that arrange matches to start no more; then end what can end.
-
-        Matches that they had begun by then are announced before their answer, and are played to the
-        end.
+        """Report not ready to hosts that arrange matches, then end the run if nothing is left to
+        do. Matches that were already started are announced before the hosts' answer, and are
+        finished.
         """
         for lobby in sorted(self._arranged & self._lobbies):
             try:
                 await self._client.ready(lobby, False)
-            except (RefusedError, UnansweredError) as error:  # gone already, or soon
+            except (RefusedError, UnansweredError) as error:  # already closed or closing
                 log.debug("lobby %s: %s", lobby, error)
         self._stood_down = True
         self._end_if_done()
@@ -392,7 +389,7 @@ class BotConnection:
         for lobby in sorted(self._lobbies):
             try:
                 await self._client.leave(lobby)
-            except (RefusedError, UnansweredError) as error:  # gone already, or soon
+            except (RefusedError, UnansweredError) as error:  # already closed or closing
                 log.debug("lobby %s: %s", lobby, error)
 
     async def _end_tasks(self) -> None:
@@ -461,7 +458,7 @@ class BotConnection:
                 pass  # news for spectators
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
-        """Begin a match, or go on with one after a reconnect."""
+        """Start a match, or continue it after a reconnect."""
         match = snapshot.match
         self._expected.discard(match)
         if snapshot.you is None or match in self._ended_matches:
@@ -501,7 +498,7 @@ class BotConnection:
             self._end_if_done()
 
     def _on_gone(self, message: MatchLost) -> None:
-        """Give up a match that a reconnect did not find again."""
+        """Give up a match that could not be resumed after a reconnect."""
         log.warning("match %s: %s: %s", message.match, message.code, message.message)
         self._expected.discard(message.match)
         if session := self._sessions.get(message.match):
@@ -512,15 +509,14 @@ class BotConnection:
     async def _leave_match(self, match: str) -> None:
         try:
             await self._client.leave_match(match)
-        except (RefusedError, UnansweredError) as error:  # over already, or soon
+        except (RefusedError, UnansweredError) as error:  # already over or ending
             log.debug("match %s: %s", match, error)
 
     # --- lobbies ------------------------------------------------------------------------------
 
     def _on_lobby(self, view: LobbyView) -> None:
-        """Report ready wherever the lobby waits for it: at the start, and for every rematch.
-
-        An arranged lobby also waits for players who join while it runs.
+        """Report ready when the lobby waits for it: at the start and for every rematch. An arranged
+        lobby also waits for players who join while it runs.
         """
         if view.settings.arranged:
             self._arranged.add(view.lobby)
@@ -536,7 +532,7 @@ class BotConnection:
             self._spawn(self._get_ready(view))
 
     def _end_after_rounds(self) -> None:
-        """End the run when as many rounds are over as were to be sought."""
+        """End the run when the requested number of rounds has been played."""
         sought = self._config.seek
         most = None if sought is None else sought.rounds
         if most is not None and self._rounds.played >= most and not self._draining:
@@ -547,7 +543,7 @@ class BotConnection:
         await self._warm_up(view.settings.programme)
         try:
             await self._client.ready(view.lobby)
-        except (RefusedError, UnansweredError) as error:  # its next update has the state
+        except (RefusedError, UnansweredError) as error:  # its next update contains the state
             log.warning("lobby %s: %s", view.lobby, error)
         self._readying.discard(view.lobby)
 

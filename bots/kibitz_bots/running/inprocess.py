@@ -1,7 +1,6 @@
-"""Bots of this process, asked without a server: one action at a time, or a whole match.
-
-For learning environments, for tests, and for trying a bot out. No clock runs here, nothing is
-written down, and a bot that raises raises here.
+"""Run bots in this process without a server: single actions or whole matches. For learning
+environments, tests and trying out bots. There are no clocks and no records, and a bot's exceptions
+propagate to the caller.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.records import Cause, Player, Result, SeatResult
 
 THINK_MS = 1000
-"""The default thinking time of a bot that respects its budget."""
+"""The default budget per turn in milliseconds."""
 
 
 def local_match(play: Position, seat: int, name: str = "local") -> Match:
-    """Return a match with the id `name` from the perspective of the player in `seat`."""
+    """Return a match with the id `name` from the perspective of `seat`."""
     assert play.options is not None
     assert play.seats is not None
     players = [Player(player=f"p{i}", name=f"seat {i + 1}", kind="bot") for i in range(play.seats)]
@@ -39,9 +38,9 @@ def local_match(play: Position, seat: int, name: str = "local") -> Match:
 
 
 def local_turn(play: Position, match: Match, think_ms: int = THINK_MS, *, nodes: int = 0) -> Turn:
-    """Return the present turn of a play as a server would announce it to `match.seat`.
+    """Return the current turn of a play as a server would announce it to `match.seat`.
 
-    With `nodes` the budget is that many positions, and its clock only counts how often it is read.
+    With `nodes` the budget is that many positions, and its clock only counts calls.
     """
     game, state = play.game, play.state
     budget = Budget(think_ms, None, time.monotonic())
@@ -60,17 +59,17 @@ def local_turn(play: Position, match: Match, think_ms: int = THINK_MS, *, nodes:
 
 
 def choose_action(bot: Bot, play: Position, match: Match, think_ms: int = THINK_MS) -> int:
-    """Return the action that `bot` takes in the present turn of `play`, which is unchanged.
+    """Return the action that `bot` takes in the current turn of `play`; `play` is unchanged.
 
-    `think_ms` is the turn's budget, which is not enforced. A `choose` that is ``async`` is run to
-    its end here, so no event loop may run in this thread. Raises `BadAnswer` if the answer is not a
-    move, `IllegalAction` if the move is not legal.
+    `think_ms` is the turn's budget, which is not enforced. An ``async`` `choose` is run to
+    completion here, so no event loop may be running in this thread. Raises `BadAnswer` if the
+    answer is not a move, `IllegalAction` if the move is not legal.
     """
     return chosen_action(bot, play, local_turn(play, match, think_ms))
 
 
 def chosen_action(bot: Bot, play: Position, turn: Turn) -> int:
-    """Return the action that `bot` takes in `turn`, the present one of `play`; see above."""
+    """Return the action that `bot` takes in `turn`, the current one of `play`."""
     answer: Any = bot.choose(turn)
     if inspect.isawaitable(answer):
         answer = asyncio.run(awaited(answer))
@@ -78,7 +77,7 @@ def chosen_action(bot: Bot, play: Position, turn: Turn) -> int:
 
 
 def action_from(answer: object, play: Position, turn: Turn) -> int:
-    """Return the action of an answer to the present turn of `play`.
+    """Return the action of an answer to the current turn of `play`.
 
     Raises `BadAnswer` if the answer is not a move, `IllegalAction` if the move is not legal.
     """
@@ -91,7 +90,7 @@ def action_from(answer: object, play: Position, turn: Turn) -> int:
 
 
 async def awaited(answer: Awaitable[Any]) -> Any:
-    """Wait for an answer, wrapped in a coroutine."""
+    """Await an answer; a coroutine is required by `asyncio.run`."""
     return cast("Any", await answer)
 
 
@@ -103,18 +102,15 @@ def play_locally(
     think_ms: int = THINK_MS,
     on_move: Callable[[Position], object] | None = None,
 ) -> Position:
-    """Play one match in this process, without a server, and return the position it ended in.
-
-    `bots` are as many as the match has seats, in seat order: each a class of bots, a function that
-    makes one, a bot, a function ``agent(observation)``, or a name such as ``"tanks/random"`` or
-    ``"mybot.py"``. `options` are the game's, with its defaults for the rest; `seed` draws the
-    outcomes of chance at the start. `think_ms` is the budget of every turn, which is not enforced.
-    `on_move` is called after every move with the position, and must not change it.
-
-    The outcome is that of the returned position (``.outcome``), its moves are ``.history``. Raises
-    `GameError` for an unknown game, unsupported options or a wrong number of bots, `SpecError` for
-    an unknown bot, `BadAnswer` or `IllegalAction` for a bot's answer that is not a legal move, and
-    any exception of a bot. ::
+    """Play one match in this process, without a server, and return the final position. `bots` has
+    one entry per seat, in seat order: a bot class, a function that creates a bot, a bot, a function
+    ``agent(observation)``, or a spec such as ``"tanks/random"`` or ``"mybot.py"``. `options`
+    override the game's defaults; `seed` determines the chance outcomes at the start. `think_ms` is
+    the budget of every turn, which is not enforced. `on_move` is called with the position after
+    every move and must not change it. The returned position has the result as ``.outcome`` and the
+    moves as ``.history``. Raises `GameError` for an unknown game, unsupported options or a wrong
+    number of bots, `SpecError` for an unknown bot, `BadAnswer` or `IllegalAction` for a bot's
+    answer that is not a legal move, and any exception of a bot. ::
 
         end = kibitz.play_locally("number-merge", First, "number-merge/random", seed=7)
         print(end.outcome.scores)
@@ -153,9 +149,9 @@ def _made(bot: str | Bot | BotFactory | Callable[..., Any]) -> Bot:
 
 
 def result_of(position: Position) -> Result:
-    """Return the result of a play that is over, as a server would tell it."""
+    """Return the result of a finished play as a server would send it."""
     outcome = position.outcome
-    assert outcome is not None, "a play in which nobody acts is over"
+    assert outcome is not None, "a play without a seat to act must be over"
     seats = [
         SeatResult(rank=rank, score=score)
         for rank, score in zip(outcome.ranks, outcome.scores, strict=True)

@@ -1,8 +1,7 @@
-"""Capture of a bot's output for the record: batched, bounded, and within the rate limit.
-
-`LogBuffer` collects the lines of one match and returns them in batches; it reads no clock. While a
-`Tee` replaces ``sys.stderr``, lines written in the course of a match go to the terminal and to the
-notes of that match, which a context variable identifies.
+"""Capture a bot's output for the record: batched, bounded and rate limited. `LogBuffer` collects
+the lines of one match and returns them in batches; its caller supplies the time. While a `Tee`
+replaces ``sys.stderr``, lines written during a match go to the terminal and to the notes of that
+match, which a context variable identifies.
 """
 
 from __future__ import annotations
@@ -17,36 +16,36 @@ from collections.abc import Iterator
 from typing import TextIO
 
 MAX_BATCH = 2000
-"""Most characters of one note, as the protocol has it."""
+"""The maximum length of a note in the protocol."""
 INTERVAL_MS = 1000
-"""A match may send one note in this time, in the long run ..."""
+"""The long-run limit on notes: one per match in this many milliseconds."""
 BURST = 8
-"""... and so many at once after a while of silence."""
+"""The number of notes a match may send at once after a pause."""
 MAX_PENDING = 16_000
-"""The limit on waiting characters; older ones are left out, and the note says how many."""
+"""The maximum number of waiting characters; older lines are dropped, and a note counts them."""
 MAX_TOTAL = 256_000
-"""The limit on characters of notes in one match; a last note says that there were more."""
-TRUNCATED = "(the rest of this bot's output is not recorded)"
+"""The maximum number of characters of notes per match; a final note says that more were dropped."""
+TRUNCATED = "(further output of this bot is not recorded)"
 
 
 class LogBuffer:
-    """The lines of one match that are not yet in its record; any thread may write."""
+    """The output lines of one match that are not yet recorded; any thread may write."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._lines: deque[str] = deque()
-        # Characters in `_lines`, and lines that had to make room for newer ones.
+        # Characters in `_lines`, and the number of lines dropped for newer ones.
         self._waiting = 0
         self._left_out = 0
-        # The line that has no end yet.
+        # The unterminated last line.
         self._partial = ""
         # Characters returned so far.
         self._given = 0
-        # The time, by the caller's clock, when the allowance would be full again.
+        # When the allowance would be full again, by the caller's clock.
         self._full_ms = 0.0
 
     def write(self, text: str) -> None:
-        """Add output; a line counts once it is ended or longer than a note."""
+        """Add output; a line is queued once it is complete or longer than a note."""
         with self._guard:
             *lines, self._partial = (self._partial + text).split("\n")
             for line in lines:
@@ -56,7 +55,7 @@ class LogBuffer:
                 self._partial = self._partial[MAX_BATCH:]
 
     def next_batch(self, now_ms: float) -> str | None:
-        """Return the next batch, None when nothing waits or the allowance is used up."""
+        """Return the next batch, None if nothing is waiting or the allowance is used up."""
         with self._guard:
             full = max(self._full_ms, now_ms)
             if not self._open or full + INTERVAL_MS > now_ms + BURST * INTERVAL_MS:
@@ -65,7 +64,7 @@ class LogBuffer:
             return self._batch()
 
     def flush(self) -> list[str]:
-        """Return all that waits, the unended line too, without regard to the allowance."""
+        """Return all waiting output, even an unterminated line, regardless of the allowance."""
         with self._guard:
             self._keep(self._partial)
             self._partial = ""
@@ -79,7 +78,7 @@ class LogBuffer:
         return bool(self._lines) and self._given <= MAX_TOTAL
 
     def _keep(self, line: str) -> None:
-        """Keep a line that is not blank, cut into pieces that fit a note."""
+        """Queue a line unless it is blank, split into pieces that fit a note."""
         if not line.strip():
             return
         for start in range(0, len(line), MAX_BATCH):
@@ -93,7 +92,7 @@ class LogBuffer:
     def _batch(self) -> str:
         taken, size = [], 0
         if self._left_out:
-            taken = [f"({self._left_out} lines left out)"]
+            taken = [f"({self._left_out} lines dropped)"]
             size, self._left_out = len(taken[0]) + 1, 0
         while self._lines and (not taken or size + len(self._lines[0]) <= MAX_BATCH):
             line = self._lines.popleft()
@@ -111,7 +110,7 @@ _current_buffer: contextvars.ContextVar[LogBuffer | None] = contextvars.ContextV
 
 @contextlib.contextmanager
 def captured_by(notes: LogBuffer) -> Iterator[None]:
-    """Capture output to stderr in this context in the notes of a match."""
+    """Send stderr output of this context to a match's notes."""
     token = _current_buffer.set(notes)
     try:
         yield
@@ -120,7 +119,7 @@ def captured_by(notes: LogBuffer) -> Iterator[None]:
 
 
 class Tee(io.TextIOBase):
-    """Stands in for stderr: everything goes to the terminal, and a match's lines to its notes."""
+    """A replacement for stderr that writes to the terminal and to the current match's notes."""
 
     def __init__(self, terminal: TextIO) -> None:
         self.terminal = terminal
@@ -138,11 +137,11 @@ class Tee(io.TextIOBase):
         self.terminal.flush()
 
     def writable(self) -> bool:
-        """Return true: this is for writing."""
+        """Return true."""
         return True
 
     def isatty(self) -> bool:
-        """Return whether the terminal is one."""
+        """Return whether the underlying stream is a terminal."""
         return self.terminal.isatty()
 
     def fileno(self) -> int:
@@ -157,7 +156,7 @@ class Tee(io.TextIOBase):
 
 @contextlib.contextmanager
 def captured_stderr() -> Iterator[TextIO]:
-    """Put a `Tee` in place of ``sys.stderr``; give the terminal behind it."""
+    """Replace ``sys.stderr`` with a `Tee`; yield the original stream."""
     terminal = sys.stderr
     sys.stderr = Tee(terminal)
     try:

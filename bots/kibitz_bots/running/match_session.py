@@ -1,18 +1,18 @@
-"""A bot at one match: one task, one inbox, one turn at a time.
+"""A bot's session in one match: one task, one inbox, one turn at a time.
 
 Outcomes of a turn
 ------------------
-- A legal move: it is sent, with the bot's comment. Parts of a comment that the protocol does not
-  accept are left out and noted; no comment loses a game.
-- An illegal one: the refusal is logged and noted, and the bot is asked again with the reason in
-  `Turn.refusal`. A second refusal makes it resign.
-- An exception: the traceback goes to the terminal and as a note to the record, and the bot resigns,
-  since letting the clock run down would explain nothing.
-- No answer: the flag fell or the match ended while it thought. `Turn.cancelled` is set, an
-  ``async`` `choose` is canceled, and the answer is dropped.
+- A legal move: it is sent with the bot's comment. Parts of a comment that the protocol does not
+  accept are dropped and noted; a comment never costs a game.
+- An illegal move: the refusal is logged and noted, and the bot is asked again with the reason in
+  `Turn.refusal`. After a second refusal the bot resigns.
+- An exception: the traceback is printed and added to the record as a note, and the bot resigns,
+  since running out of time would not explain the failure.
+- No answer: the flag fell or the match ended while the bot was thinking. `Turn.cancelled` is set,
+  an ``async`` `choose` is canceled, and a late answer is dropped.
 
-The same turn is announced again after a reconnect. It is recognized by its ply: a running search
-goes on and its answer is kept, and no second one is started.
+After a reconnect the server announces the turn again. The session recognizes it by its ply: a
+running search continues and its answer is used, and no second search is started.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ log = logging.getLogger("kibitz_bots")
 Fault: TypeAlias = Literal["crash", "illegal"]
 """The reason that a failing bot gives when it resigns a match."""
 MAX_ATTEMPTS = 2
-"""How often a bot is asked for one turn before it resigns."""
+"""The number of attempts per turn before a bot resigns."""
 FLUSH_INTERVAL_S = 1.0
-"""How often the output of a bot that thinks is put into the record, in seconds."""
-TIMING_FORMAT = "match %s: ply %d: budget %d ms, sent %.1f ms after it, accepted in %.1f ms"
-"""The log line of every accepted move; the time is negative if it was sent before the deadline."""
+"""How often to record the output of a thinking bot, in seconds."""
+TIMING_FORMAT = "match %s: ply %d: budget %d ms, sent %.1f ms after its end, accepted in %.1f ms"
+"""The log line for an accepted move; the second time is negative if sent before the deadline."""
 BAD_ANSWERS = frozenset({Code.ILLEGAL, Code.MALFORMED, Code.TOO_LARGE})
-"""Refusals that the bot itself is to blame for."""
+"""Refusals caused by the bot's answer."""
 RETRY_LATER = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE})
-"""Refusals of something that may be asked again after a while."""
+"""Refusals that permit a retry after a delay."""
 
 
 @dataclass
@@ -67,12 +67,12 @@ class SessionContext:
     terminal: TextIO
     """The destination of tracebacks."""
     on_fault: Callable[[], None]
-    """Called when a bot crashed, or gave only illegal answers."""
+    """Called if a bot crashed or gave only illegal answers."""
     overhead: Overhead = field(default_factory=Overhead)
 
 
 class MatchSession:
-    """One match from the first snapshot to the result. `run` is its task."""
+    """One match, from the first snapshot to the result. `run` is its task."""
 
     def __init__(self, match: Match, bot: Bot, context: SessionContext) -> None:
         self.match = match
@@ -80,22 +80,22 @@ class MatchSession:
         self._bot = bot
         self._context = context
         self._inbox: asyncio.Queue[YourTurn] = asyncio.Queue()
-        # The ply of the newest turn that was started, so that none is started twice.
+        # The ply of the last turn that was started, so that none is started twice.
         self._accepted_ply: int | None = None
-        # The match's current ply; turns of earlier plies need no answer.
+        # The match's current ply; turns at earlier plies need no answer.
         self._ply = 0
-        # The turn that the bot is thinking about, and the wait for an ``async`` choose.
+        # The turn that the bot is thinking about, and the task of an ``async`` `choose`.
         self._turn: Turn | None = None
         self._thinking: asyncio.Future[Any] | None = None
-        # Set once the match no longer needs this bot; None means without a result.
+        # Set once the match no longer needs this bot; None means that there is no result.
         self._over: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
         self._resigned = False
         self._comment_faults_noted = False
-        # Notes on their way; a move never waits for one.
+        # Notes being sent; moves never wait for them.
         self._pending_notes: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Play until the match is over; return only then."""
+        """Play until the match is over."""
         with captured_by(self.notes):
             await self._call_hook("on_match_start", lambda: self._bot.on_match_start(self.match))
             while (message := await self._next_turn()) is not None:
@@ -106,16 +106,16 @@ class MatchSession:
                 )
         await asyncio.gather(*self._pending_notes)
 
-    # --- what the server says ---------------------------------------------------------------
+    # --- messages from the server -----------------------------------------------------------
 
     def on_turn(self, message: YourTurn) -> None:
-        """Take up a turn, unless it is the one that was taken up already."""
+        """Start a turn unless it has already been started."""
         if message.ply != self._accepted_ply and not self._resigned:
             self._accepted_ply = message.ply
             self._inbox.put_nowait(message)
 
     def on_progress(self, message: Event | Snapshot) -> None:
-        """Notice that the match went on without the answer, or with another player."""
+        """Handle a match that went on without the answer, or with another player."""
         entry = message.entry if isinstance(message, Event) else None
         if isinstance(entry, Replaced) and entry.seat == self.match.seat:
             log.warning("match %s: seat taken over, cause %s", self.match.id, entry.cause)
@@ -127,7 +127,7 @@ class MatchSession:
                 self._thinking.cancel()
 
     def end(self, result: Result | None) -> None:
-        """End the session; None if the bot will not receive the result."""
+        """End the session; pass None if the bot will not receive the result."""
         if not self._over.done():
             self._over.set_result(result)
         if self._turn is not None:
@@ -144,7 +144,7 @@ class MatchSession:
         return turn.result()
 
     async def _wait_for(self, awaited: asyncio.Future[Any], at_most: float | None = None) -> None:
-        """Wait for `awaited`, for the end of the match, or `at_most` seconds."""
+        """Wait for `awaited` or the end of the match, for up to `at_most` seconds."""
         both = {awaited, cast("asyncio.Future[Any]", self._over)}
         await asyncio.wait(both, timeout=at_most, return_when=asyncio.FIRST_COMPLETED)
 
@@ -182,7 +182,7 @@ class MatchSession:
         )
 
     async def _think(self, turn: Turn) -> Answer | None:
-        """Return the bot's answer, or None if the turn ended in the meantime."""
+        """Run the bot and return its answer, or None if the turn ended in the meantime."""
         thinking = asyncio.ensure_future(_choose(self._bot, turn))
         if inspect.iscoroutinefunction(self._bot.choose):
             self._thinking = thinking
@@ -212,15 +212,15 @@ class MatchSession:
                 return
 
     def _update_overhead(self, turn: Turn, sent: float) -> None:
-        """Update the estimated overhead of moves with a move that was accepted just now."""
+        """Update the estimated overhead with a move that was just accepted."""
         taken_ms = (self._context.clock() - sent) * 1000
-        # A bot that was asked twice thought twice.
+        # After a retry the time includes both attempts.
         late_ms = 0.0 if turn.refusal else (sent - turn.budget.deadline) * 1000
         self._context.overhead = self._context.overhead.learn(taken_ms, late_ms)
         log.info(TIMING_FORMAT, self.match.id, turn.ply, turn.budget.ms, late_ms, taken_ms)
 
     async def _retry_or_raise(self, error: RefusedError) -> bool:
-        """Return whether to send a refused move again; raise `BadAnswer` if the bot is to blame."""
+        """Return whether to resend a refused move; raise `BadAnswer` if it is invalid."""
         if error.code in BAD_ANSWERS:
             raise BadAnswer(f"{error.code}: {error.message}") from None
         if error.code in RETRY_LATER:
@@ -242,12 +242,12 @@ class MatchSession:
         self._resigned = True
         for text in self.notes.flush():
             await self._send_note(text)
-        with contextlib.suppress(RefusedError, UnansweredError):  # over already
+        with contextlib.suppress(RefusedError, UnansweredError):  # already over
             await self._context.connection.resign(self.match.id, fault, detail[:200])
         self._context.on_fault()
 
     async def _call_hook(self, name: str, hook: Callable[[], None]) -> None:
-        """Run one of the bot's optional hooks, if it has it."""
+        """Run one of the bot's optional hooks if it is defined."""
         if getattr(type(self._bot), name) is getattr(Bot, name):
             return
         try:
@@ -263,12 +263,12 @@ class MatchSession:
         self._flush_notes()
 
     def _note_comment_faults(self, turn: Turn) -> None:
-        """Note the faults of comments once per match, since a bot repeats them every turn."""
+        """Note the faults of comments only once per match, since a bot repeats them every turn."""
         if turn.comment_faults and not self._comment_faults_noted:
             self._comment_faults_noted = True
             self._report(
                 f"left out of the comment on ply {turn.ply}: {'; '.join(turn.comment_faults)}"
-                " (said once a match)"
+                " (noted once per match)"
             )
 
     def _flush_notes(self) -> None:
@@ -280,12 +280,12 @@ class MatchSession:
     async def _send_note(self, text: str) -> None:
         try:
             await self._context.connection.note(self.match.id, text)
-        except KibitzError as error:  # other code reports a session that is over
+        except KibitzError as error:  # the end of the session is reported elsewhere
             log.debug("match %s: a note was lost: %s", self.match.id, error)
 
 
 async def _choose(bot: Bot, turn: Turn) -> Answer:
-    """Call `choose`, in a thread unless it is ``async``."""
+    """Call `choose` in a thread, or await it if it is ``async``."""
     if inspect.iscoroutinefunction(bot.choose):
         answer = bot.choose(turn)
     else:
@@ -297,7 +297,7 @@ async def _choose(bot: Bot, turn: Turn) -> Answer:
 
 
 def _trim_traceback(error: Exception) -> Exception:
-    """Take the frames of this package's plumbing off the top of a traceback."""
+    """Remove this package's frames from the top of a traceback."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename in _INTERNAL_FILES:
         trace = trace.tb_next

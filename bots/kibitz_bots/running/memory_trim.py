@@ -1,8 +1,8 @@
-"""Release of LLVM's pages after the warm-up (madvise): about 50 MB less in a process's memory.
+"""Release LLVM's pages after the warm-up (madvise), which saves about 50 MB per process.
 
-To load machine code from its cache numba sets up all of LLVM, and leaves 50 MB of that library's
-code in the memory of a process that no longer needs it. The code is in a file, which is read again
-if something is compiled after all, so releasing it is free.
+Numba initializes all of LLVM to load machine code from its cache, which leaves 50 MB of library
+code in memory that the process no longer needs. These pages are backed by a file and are read again
+if something is compiled later, so releasing them is free.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import sys
 from pathlib import Path
 
 PROC_MAPS = Path("/proc/self/maps")
-"""Linux's list of a process's mappings; on other systems no memory is released."""
+"""Linux's list of the process's mappings; on other systems no memory is released."""
 LIBRARY = "libllvmlite"
-"""How the file with LLVM in it begins."""
+"""The prefix of the name of the library that contains LLVM."""
 CODE_PERMISSIONS = "r-xp"
-"""The permissions of mappings that can be read and run but not written, so they equal the file."""
+"""The permissions of read-only executable mappings, whose contents equal the file."""
 
 
 def release_llvm_pages() -> None:
-    """Let the pages of the compiler's code go, if this process has loaded it."""
+    """Release the pages of the compiler's code if this process has loaded it."""
     if "llvmlite" not in sys.modules or not PROC_MAPS.exists():
         return
     advise = ctypes.CDLL(None).madvise
@@ -31,7 +31,7 @@ def release_llvm_pages() -> None:
 
 
 def code_segments(library: str, maps: str) -> list[tuple[int, int]]:
-    """Return address and bytes of each part of `maps` with code of a file that begins so."""
+    """Return the address and size of each code mapping of files with the prefix `library`."""
     mappings = []
     for line in maps.splitlines():
         # address, permissions, offset, device, inode, path; see proc_pid_maps(5)

@@ -1,12 +1,10 @@
-"""The secret of a playing bot, kept on disk so that it gets its seats back after being killed.
+"""Saves a bot's resume secret on disk, so that it can resume its seats after being killed.
 
-A server identifies a guest by the resume secret of its first welcome. Without it a bot that is
-started again finds its own name taken for as long as its match runs. A file for each server, name
-and bot has the secret (`state_file`), from the welcome until the run ends normally.
-
-A second process of the same bot takes the next file, and with it another player's place. Failures
-never keep a bot from playing: if the directory cannot be used, a log line says so and nothing is
-saved.
+A server identifies a guest by the resume secret of its first welcome. Without the secret, a
+restarted bot finds its own name taken for as long as its match runs. Each server, name and bot has
+a file for the secret (`state_file`), from the welcome until the run ends normally. A second process
+of the same bot uses the next file and is a separate player. Failures do not stop the bot: if the
+directory cannot be used, a warning is logged and nothing is saved.
 """
 
 from __future__ import annotations
@@ -24,20 +22,20 @@ from kibitz_bots.running.state_file import StateFile, digest, state_directory
 log = logging.getLogger("kibitz_bots")
 
 MOST: Final = 64
-"""How many processes of one bot have a file each."""
+"""The maximum number of processes of one bot with a saved seat."""
 MIN_SECRET_LENGTH: Final = 8
-"""Characters of the shortest secret that the protocol takes."""
+"""The minimum length of a secret in the protocol."""
 
 
 class SavedSeat:
-    """The file of one process; close it when the process is done."""
+    """The file of one process; close it when the process ends."""
 
     def __init__(self, file: StateFile) -> None:
         self._file = file
 
     @property
     def resume(self) -> str | None:
-        """The secret that a process left behind, None if there is none."""
+        """The secret left by an earlier process, None if there is none."""
         try:
             secret = self._file.path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError):
@@ -45,25 +43,24 @@ class SavedSeat:
         return secret if len(secret) >= MIN_SECRET_LENGTH else None
 
     def keep(self, secret: str) -> None:
-        """Write the secret atomically, readable only by its owner."""
+        """Write the secret atomically to a file that only its owner can read."""
         try:
             self._file.write(f"{secret}\n")
         except OSError as error:
             _warn(error)
 
     def forget(self) -> None:
-        """Remove the secret: the server does not accept it, or the run is over."""
+        """Remove the secret, because the server rejected it or the run is over."""
         self._file.remove()
 
     def close(self) -> None:
-        """Let other processes have the file."""
+        """Unlock the file for other processes."""
         self._file.close()
 
 
 def take_seat(server: str, name: str | None, words: Sequence[str]) -> SavedSeat | None:
-    """Return the first unused file of a bot, None if none can be used.
-
-    `words` name the bot, with absolute paths for those that are files.
+    """Lock and return a bot's first unused file, None if none is available. `words` identify the
+    bot; those that are files are replaced with absolute paths.
     """
     parts = [server.rstrip("/"), name or "", *map(_whole_path, words)]
     place = state_directory("bots")
@@ -77,7 +74,7 @@ def take_seat(server: str, name: str | None, words: Sequence[str]) -> SavedSeat 
 
 
 def _warn(error: OSError) -> None:
-    log.warning("this seat cannot be saved, a killed bot will not come back: %s", error)
+    log.warning("cannot save this seat; the bot cannot resume it if it is killed: %s", error)
 
 
 def _whole_path(word: str) -> str:

@@ -1,7 +1,6 @@
-"""The number of rounds a bot has played in the lobbies that it has sought. Pure.
-
-A lobby's updates skip short-lived states, so rounds are counted by their numbers: an update about
-round 3 implies that two have been played.
+"""Count the rounds that a bot has played in lobbies found by seeking. No I/O. A lobby's updates may
+skip short-lived states, so rounds are counted by number: an update about round 3 implies that two
+have been played.
 """
 
 from __future__ import annotations
@@ -10,21 +9,21 @@ from kibitz_protocol.wire.lobbies import LobbyView
 
 
 class SeekRounds:
-    """Counts rounds, rematches being rounds."""
+    """Counts rounds, including rematches."""
 
     def __init__(self) -> None:
         self.played = 0
         self._counted: dict[str, int] = {}
-        """Rounds of each lobby that were counted."""
+        """The number of counted rounds by lobby."""
         self._begun: set[str] = set()
-        """Lobbies in which a match has begun after the last round that was counted."""
+        """Lobbies in which a match has started since the last counted round."""
 
     def match_begun(self, lobby: str) -> None:
-        """Note that a match of a lobby has begun."""
+        """Record the start of a match in a lobby."""
         self._begun.add(lobby)
 
     def count(self, view: LobbyView) -> bool:
-        """Count the rounds played so far; return whether a round has just ended."""
+        """Update the count of rounds; return whether a round has just ended."""
         done = view.round if view.state == "finished" else view.round - 1
         more = done - self._counted.get(view.lobby, 0)
         if more <= 0:
@@ -36,7 +35,7 @@ class SeekRounds:
         return view.state == "finished"
 
     def close(self, lobby: str) -> None:
-        """Count the round that was broken off when a lobby closed, if there is one."""
+        """Count the round, if any, that a closing lobby interrupted."""
         self.played += lobby in self._begun
         self._begun.discard(lobby)
         self._counted.pop(lobby, None)

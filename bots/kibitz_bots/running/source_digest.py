@@ -1,4 +1,4 @@
-"""Digests of a bot's sources, which distinguish a changed bot from its earlier version."""
+"""Digests of bots' sources, which distinguish a changed bot from its earlier version."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final
 from kibitz_protocol.wire.records import Engine
 
 DIGITS: Final = 8
-"""Hexadecimal digits of a digest: enough to tell some thousand versions of one bot apart."""
+"""The number of hexadecimal digits of a digest, enough for thousands of versions of a bot."""
 MAX_OWN: Final = 30
-"""The number of characters of a bot's own version that precede the digest."""
+"""The maximum number of characters of a bot's own version before the digest."""
 
 
 def source_digest(words: Iterable[str]) -> str:
-    """Return a digest of a command line: of its words, and of the files that they name."""
+    """Return a digest of a command line: its arguments and the contents of files among them."""
     digest = hashlib.sha256()
     for word in words:
         path = Path(word)
@@ -27,9 +27,8 @@ def source_digest(words: Iterable[str]) -> str:
 
 
 def source_version(engine: Engine, source: str) -> str:
-    """Return the version of an engine with the digest of `source`, after its own version.
-
-    Its parameters and weights distinguish versions as its source does.
+    """Return an engine's version followed by the digest of `source`. The digest also covers its
+    parameters and weights.
     """
     facts = engine.model_dump_json(include={"name", "parameters", "weights"})
     short = hashlib.sha256(f"{source} {facts}".encode()).hexdigest()[:DIGITS]

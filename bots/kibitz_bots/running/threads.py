@@ -1,7 +1,6 @@
-"""Running a bot's own code beside the event loop, in threads that never block an exit.
-
-The threads of an executor are joined when the interpreter ends, so a bot that never returns would
-keep its process alive forever. These are daemons.
+"""Run a bot's own code in daemon threads, which never block the exit of the process. The
+interpreter joins the threads of an executor at exit, so a bot that never returns would keep its
+process alive forever.
 """
 
 from __future__ import annotations
@@ -18,18 +17,18 @@ Outcome = TypeVar("Outcome")
 
 
 class TurnCancelled(RuntimeError):
-    """Raised by waiting code once its result is no longer needed."""
+    """Raised in waiting code once its result is no longer needed."""
 
 
 class _Worker:
-    """A thread that is kept for the next call; starting one costs more than a short turn."""
+    """A reusable thread, since starting one costs more than a short turn."""
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
         threading.Thread(target=self._work, name="bot", daemon=True).start()
 
     def run(self, call: Callable[[], None]) -> None:
-        """Run `call`, which raises nothing, and then wait for the next one."""
+        """Run `call`, which must not raise, and then wait for the next one."""
         self._calls.put(call)
 
     def _work(self) -> None:
@@ -39,13 +38,12 @@ class _Worker:
 
 
 _idle: list[_Worker] = []
-"""The workers that wait for a call. One whose bot never returns is not missed."""
+"""The idle workers; one whose bot never returns is simply not among them."""
 
 
 async def in_thread(call: Callable[[], Outcome]) -> Outcome:
-    """Run `call` in another thread, in a copy of the present context; return its outcome.
-
-    Canceling the wait leaves the thread running; its outcome is then dropped.
+    """Run `call` in another thread, in a copy of the current context; return its result. If the
+    wait is canceled, the thread keeps running and its result is dropped.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Outcome] = loop.create_future()
@@ -68,7 +66,7 @@ async def in_thread(call: Callable[[], Outcome]) -> Outcome:
 
 
 def _as_exception(error: BaseException) -> Exception:
-    """Return an exception that a future takes and that ends nothing but the turn."""
+    """Convert an exception to one that a future accepts and that ends only the turn."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
     stand_in = RuntimeError(f"{type(error).__name__} raised: {error}")
@@ -86,5 +84,5 @@ def _deliver(
         if not future.done():
             deliver(value)
 
-    with contextlib.suppress(RuntimeError):  # the loop has closed: no one awaits the result
+    with contextlib.suppress(RuntimeError):  # the loop has closed, so nothing awaits the result
         loop.call_soon_threadsafe(settle)

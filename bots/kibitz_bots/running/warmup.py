@@ -1,7 +1,7 @@
-"""Warm-up of a bot: the search, and the rules' kernels and models for a first turn.
+"""Warm up a bot: its search, and the rules' kernels and models for a first turn.
 
-A bot that searches reads a state from its view, lists moves, and writes one. The machine code for
-this is loaded on the first call, which should not use clock time.
+A searching bot reads a state from its view, lists moves and encodes one. The first call loads the
+machine code for these steps, which should not use clock time.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 def warm_up(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
-    """Warm a bot up, including the code for its turns if it needs any warm-up."""
+    """Warm up a bot, including the code for its turns if it defines a warm-up."""
     bot.prepare(programme)
     if type(bot).prepare is not Bot.prepare:
         exercise_rules(programme, bot.games)
 
 
 def exercise_rules(programme: Sequence[ProgrammeItem], games: Sequence[str]) -> None:
-    """Run the steps of a first turn once, in every installed game of `programme`.
+    """Run the steps of a first turn once for every installed game of `programme`.
 
-    `games` are those of the bot, all if empty.
+    `games` are the bot's games; all if empty.
     """
     for item in programme:
         if registry.can_load(item.game) and (not games or item.game in games):

@@ -300,7 +300,7 @@ def test_a_stone_that_was_not_asked_for_is_dropped_and_noted() -> None:
     moves = play.view().to_wire()["moves"]
     assert [9, 9] not in moves
     assert len(moves) == 6
-    assert "\n".join(notes.flush()).count("dropped, for it was not asked: 9,9") == 2
+    assert "\n".join(notes.flush()).count("dropped unsolicited output: 9,9") == 2
 
 
 @pytest.mark.e2e
@@ -447,7 +447,7 @@ def test_an_engine_that_dies_says_how() -> None:
     with engine("dies") as engines, seated(engines, play) as act:
         act()
         play.push_move("a1")
-        with pytest.raises(ProgramError, match=r"(?s)ended with status 7; it said:\nout of ideas"):
+        with pytest.raises(ProgramError, match=r"(?s)ended with status 7; its last output:\nout of ideas"):
             act()
 
 

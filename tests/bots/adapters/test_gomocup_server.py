@@ -96,7 +96,7 @@ def test_an_engine_introduces_itself() -> None:
         ("TURN 1,1", "ERROR expected START first"),
         ("RESTART", "ERROR expected START first"),
         ("YXSHOWINFO", "UNKNOWN YXSHOWINFO"),
-        ("INFO rule 4", "ERROR rule 4 is not played; expected 0 or 1"),
+        ("INFO rule 4", "ERROR unsupported rule 4; expected 0 or 1"),
     ],
 )
 def test_what_cannot_be_done_is_said(line: str, answer: str) -> None:
@@ -112,7 +112,7 @@ def test_what_cannot_be_done_is_said(line: str, answer: str) -> None:
         (["TURN 5,5", "TURN 5,5"], "ERROR expected an empty cell, but there is a stone on f6"),
         (["TURN 5,5", "TAKEBACK 0,0"], "ERROR expected the last stone, not '0,0'"),
         (["BOARD", "1,1,3", "DONE"], "ERROR expected x,y,1 or x,y,2, not '1,1,3'"),
-        (["BOARD", "1,1,1", "DONE"], "ERROR it is not my turn after 1 own and 0 other stones"),
+        (["BOARD", "1,1,1", "DONE"], "ERROR not my turn after 1 own and 0 other stones"),
     ],
 )
 def test_a_command_that_does_not_fit_the_board_changes_nothing(
@@ -318,17 +318,17 @@ def test_a_bot_that_is_late_or_broken_is_answered_for() -> None:
     quick = ("START 10", "INFO timeout_turn 60", "TURN 4,4")
     for kind in (Deaf, Nonsense):
         late = told(*quick, mind=StoneChooser(kind))
-        said = "MESSAGE no answer in time; a stone beside the last one instead"
+        said = "MESSAGE no answer in time; playing next to the last stone"
         assert late == ["OK", said, "3,3"]
     broken = told("START 10", "TURN 4,4", mind=StoneChooser(Broken))
-    said = "MESSAGE LookupError: where is my book?; a stone beside the last one instead"
+    said = "MESSAGE LookupError: where is my book?; playing next to the last stone"
     assert broken == ["OK", said, "3,3"]
 
 
 def test_a_late_answer_is_the_best_so_far() -> None:
     quick = ("START 10", "INFO timeout_turn 60", "TURN 4,4")
     suggested = told(*quick, mind=StoneChooser(Suggesting))
-    assert suggested == ["OK", "MESSAGE no answer in time; its best so far", "8,7"]
+    assert suggested == ["OK", "MESSAGE no answer in time; playing its best move so far", "8,7"]
 
 
 @pytest.mark.slow

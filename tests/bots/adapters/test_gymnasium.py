@@ -357,7 +357,7 @@ def test_an_illegal_action_is_the_end() -> None:
 
 
 def test_opponents_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match=re.escape("is for 1 opponents, not 2")):
+    with pytest.raises(ValueError, match=re.escape("takes 1 opponents, not 2")):
         SoloEnv("number-merge", opponents=["number-merge/random"] * 2)
     with pytest.raises(SpecError, match="unknown bot"):
         SoloEnv("number-merge", opponents=["number-merge/nobody"])

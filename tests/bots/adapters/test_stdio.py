@@ -185,7 +185,7 @@ def test_a_program_that_ends_says_how_and_what_it_said(program: Write) -> None:
     """
     with (
         seated(program(code)) as bot,
-        pytest.raises(ProgramError, match=r"(?s)ended with status 3; it said:\nout of ideas"),
+        pytest.raises(ProgramError, match=r"(?s)ended with status 3; its last output:\nout of ideas"),
     ):
         bot.choose(turn())
 
@@ -351,4 +351,4 @@ def test_a_move_that_was_not_asked_for_is_dropped_and_noted(program: Write) -> N
     finally:
         sys.stderr = real
         bot.on_match_end(match, RESULT)
-    assert terminal.getvalue().count('dropped, for it was not asked: {"again": 1}') == 2
+    assert terminal.getvalue().count('dropped unsolicited output: {"again": 1}') == 2

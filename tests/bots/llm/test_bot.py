@@ -88,7 +88,7 @@ async def test_an_illegal_answer_is_asked_for_again_with_the_reason() -> None:
     last = script.asked[-1]["messages"]
     assert [each["role"] for each in last] == ["system", *("user", "assistant") * 2, "user"]
     assert "'z9' is not a legal move" in last[3]["content"]
-    assert "there is no legal move in your answer" in last[5]["content"]
+    assert "your answer contains no legal move" in last[5]["content"]
 
 
 @pytest.mark.parametrize("fallback", ["random", "greedy"])
@@ -97,11 +97,11 @@ async def test_who_never_answers_a_move_is_replaced_for_this_one(fallback: str) 
     chosen = asked.position.move(move).to_wire() if isinstance(move, int) else move
     assert chosen in asked.legal
     assert len(script.asked) == 2
-    assert said_of(asked) == f"{fallback} plays: there is no legal move in your answer"
+    assert said_of(asked) == f"{fallback} plays: your answer contains no legal move"
 
 
 async def test_it_may_resign_instead() -> None:
-    with pytest.raises(GaveUpError, match="no legal move in your answer"):
+    with pytest.raises(GaveUpError, match="answer contains no legal move"):
         await played(completion("no"), fallback="resign", tries=1)
 
 
@@ -136,7 +136,7 @@ async def test_the_tokens_of_a_match_are_a_budget() -> None:
     for _ in range(3):
         await player.choose(asked)
     assert len(script.asked) == 2
-    assert "the 100 tokens of this match are used up" in said_of(asked)
+    assert "the match's limit of 100 tokens is used up" in said_of(asked)
 
 
 async def test_names_are_quoted_and_a_comment_is_one_line_that_fits() -> None:

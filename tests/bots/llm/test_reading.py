@@ -41,8 +41,8 @@ def test_a_move_is_found(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "no legal move in your answer"),
-        ("I resign", "no legal move in your answer"),
+        ("", "answer contains no legal move"),
+        ("I resign", "answer contains no legal move"),
         ("move: 0-120", "'0-120' is not a legal move"),
         ("3-14 or 6-15", "several legal moves"),
         ("13-14 and 3-142", "no legal move"),

@@ -66,7 +66,7 @@ def test_what_waits_is_bounded_and_the_loss_is_told() -> None:
     text = "\n".join(notes.flush())
     head, _, rest = text.partition("\n")
     lines = rest.split("\n")
-    assert head == f"({10_000 - len(lines)} lines left out)"
+    assert head == f"({10_000 - len(lines)} lines dropped)"
     assert lines[-1] == "9999"
     assert len(rest) < MAX_PENDING
 

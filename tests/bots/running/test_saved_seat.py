@@ -80,4 +80,4 @@ def test_a_directory_that_cannot_be_used_keeps_nobody_from_playing(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("KIBITZ_STATE", str(tmp_path / "file"))
     assert take_seat(SERVER, "ada", ["a/b"]) is None
-    assert "cannot be saved" in caplog.text
+    assert "cannot save this seat" in caplog.text

@@ -61,7 +61,7 @@ def test_a_file_plays_at_once(tmp_path: Path) -> None:
         for bot in (make, load("five-in-a-row/threat:depth=2"))
     )
     assert played.history == usual.history
-    with pytest.raises(SpecError, match="expected the file of its weights"):
+    with pytest.raises(SpecError, match="expected a weights file"):
         find_trained("five-in-a-row/threat-weights")
     with pytest.raises(SpecError, match="no parameter 'width'"):
         find_trained(f"five-in-a-row/threat-weights:width=2,file={path}")
