@@ -1,21 +1,21 @@
-"""Block designs for games of three seats and more: which groups of entrants play together.
+"""Block designs for games with three or more seats: which groups of entrants play together.
 
-A design is a list of groups, each of as many entrants as a game has seats. For 2 to 64 entrants
+A design is a list of groups, each with one entrant per seat. For 2 to 64 entrants
 and 3 to 6 seats, `design_groups` guarantees:
 
 1. every entrant is in the same number of groups;
-2. every two entrants are together in at least one group;
-3. if there are at most `MAX_COMPLETE_GROUPS` ways to choose a group, the design has them all, and
-   every two entrants are together equally often;
-4. else the numbers of times that any two are together differ by at most one.
+2. every pair of entrants shares at least one group;
+3. if there are at most `MAX_COMPLETE_GROUPS` possible groups, the design has all of them, and all
+   pairs meet equally often; 4. otherwise the numbers of meetings of any two pairs differ by at most
+   one.
 
-With more ways than that the design is *cyclic*: entrants stand on a circle, and a base group
-moved on by one place at a time gives as many groups as there are entrants. How often two
-entrants meet then depends only on their distance, so it is enough to balance the distances
-within a few base groups (R. C. Bose, "On the construction of balanced incomplete block
-designs", Annals of Eugenics 9, 1939). A hill climb finds the base groups. It is the same for every
-tournament, so a test of all numbers of entrants and seats can show that it always ends. The
-tournament's seed only decides the order of the entrants on the circle.
+With more possible groups the design is *cyclic*: entrants are arranged in a circle, and rotating a
+base group by one place at a time yields one group per entrant. How often two entrants meet then
+depends only on their distance, so it suffices to balance the distances within a few base groups (R.
+C. Bose, "On the construction of balanced incomplete block designs", Annals of Eugenics 9, 1939).
+Hill climbing finds the base groups. It does not depend on the tournament, so a test of all numbers
+of entrants and seats can show that it always terminates. The tournament's seed only determines the
+order of the entrants on the circle.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias, TypeVar
 
 MAX_COMPLETE_GROUPS: Final = 84
-"""All groups are played when there are no more than this: three out of nine."""
+"""Up to this many possible groups, all are played: the number of ways to choose three out of
+nine."""
 CLIMB_STEPS: Final = 4000
-"""Steps of a hill climb before it restarts elsewhere."""
+"""The number of steps of a hill climb before it restarts."""
 CLIMBS_PER_SIZE: Final = 10
-"""Climbs before one more base group is tried."""
+"""The number of climbs before another base group is added."""
 WORSENING_PROBABILITY: Final = 0.03
-"""How often a step to a worse balance is taken, which leads out of dead ends."""
+"""The probability of accepting a step to a worse balance, to escape local optima."""
 
 Group: TypeAlias = tuple[int, ...]
 Item = TypeVar("Item")
@@ -42,7 +43,7 @@ Item = TypeVar("Item")
 
 @functools.lru_cache(maxsize=16)
 def design_groups(entrants: int, seats: int, seed: int | str) -> tuple[Group, ...]:
-    """Return the groups of a design, by entrants' numbers, in an order drawn from `seed`."""
+    """Return the groups of a design as entrants' numbers, in an order derived from `seed`."""
     rng = random.Random(seed)
     if math.comb(entrants, seats) <= MAX_COMPLETE_GROUPS:
         return tuple(shuffled(list(itertools.combinations(range(entrants), seats)), rng))
@@ -53,7 +54,7 @@ def design_groups(entrants: int, seats: int, seed: int | str) -> tuple[Group, ..
 
 
 def shuffled(items: Sequence[Item], rng: random.Random) -> list[Item]:
-    """Return `items` in a random order; `Random.random` alone is the same in every Python."""
+    """Return `items` shuffled with `Random.random` only, which is stable across Pythons."""
     return [item for _, item in sorted(((rng.random(), item) for item in items), key=_sort_key)]
 
 
@@ -63,7 +64,7 @@ def _sort_key(pair: tuple[float, object]) -> float:
 
 @functools.lru_cache(maxsize=16)
 def _base_groups(entrants: int, seats: int) -> list[list[int]]:
-    """Return as few base groups as are found whose distances are balanced."""
+    """Return the smallest set of base groups found whose distances are balanced."""
     rng = random.Random(entrants)
     fewest = -(-(entrants - 1) // (seats * (seats - 1)))
     for count in itertools.count(fewest):
@@ -71,13 +72,13 @@ def _base_groups(entrants: int, seats: int) -> list[list[int]]:
             design = _hill_climb(entrants, seats, count, rng)
             if design is not None:
                 return design
-    raise AssertionError("counting ends only with a design")
+    raise AssertionError("the loop ends only with a design")
 
 
 def _hill_climb(
     entrants: int, seats: int, count: int, rng: random.Random
 ) -> list[list[int]] | None:
-    """Move one place of one group at a time, rarely to a worse balance; None if it gets stuck."""
+    """Change one member at a time, rarely for the worse; return None if the climb gets stuck."""
     bases = [shuffled(range(entrants), rng)[:seats] for _ in range(count)]
     meetings = _distance_counts(bases, entrants)
     for _ in range(CLIMB_STEPS):
@@ -97,14 +98,14 @@ def _hill_climb(
 
 
 def _distance_counts(bases: Sequence[Sequence[int]], entrants: int) -> list[int]:
-    """Return how often two entrants meet, by their distance on the circle, from distance 1."""
+    """Return how often two entrants meet, by distance on the circle, starting at distance 1."""
     counts = [0] * (entrants // 2 + 1)
     for base in bases:
         for a, b in itertools.combinations(base, 2):
             distance = (a - b) % entrants
             counts[min(distance, entrants - distance)] += 1
     if entrants % 2 == 0:
-        counts[-1] *= 2  # those who stand opposite come together again half a circle later
+        counts[-1] *= 2  # opposite entrants meet again half a rotation later
     return counts[1:]
 
 

@@ -1,16 +1,17 @@
-"""Claims: hypotheses about a tournament's result, in words, checked against its games.
+"""Claims: hypotheses about a tournament's result, written as sentences and checked against its
+games.
 
-    Ada scores at least 95% against Bob    her share of the points of the games that both were in
-    Ada scores at least 60%                her share against everybody
-    Ada is better than Bob                 the 95% interval of that share lies above one half
-    Ada wins at least 95%                  of her games, alone in the first place; `against` too
-    Ada never loses to Bob                 who never finishes before her
-    Ada has a mean score of at least 1850  in the points of the game itself
+    Ada scores at least 95% against Bob    her share of the points in the games that both played
+    Ada scores at least 60%                her share of the points against all opponents
+    Ada is better than Bob                 the 95% interval of that share is above one half
+    Ada wins at least 95%                  of her games, sole first places; `against` works too
+    Ada never loses to Bob                 Bob never finishes ahead of her
+    Ada has a mean score of at least 1850  in the game's own points
 
-A claim about a number holds if the measured number reaches it; the interval shows how
-sure that is. Shares have Wilson's interval (E. B. Wilson, JASA 22, 1927), which stays inside 0 to
-1; a drawn game counts as half a success. Mean scores have the normal one. Both take games as
-independent of each other.
+A claim about a number holds if the measured value reaches that number; the interval shows the
+uncertainty. Shares have Wilson's interval (E. B. Wilson, JASA 22, 1927), which stays within 0 to 1;
+a draw counts as half a success. Mean scores have a normal interval. Both assume that games are
+independent.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ _PATTERNS: Final[dict[Kind, re.Pattern[str]]] = {
     "never loses": re.compile(r"(?P<who>.+?) never loses to (?P<other>.+)"),
     "mean score": re.compile(rf"(?P<who>.+?) has a mean score of at least {_AMOUNT}"),
 }
-"""The wording of each kind."""
+"""The pattern of each kind of claim."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim."""
+    """A parsed claim."""
 
     text: str
     kind: Kind
@@ -50,21 +51,21 @@ class Claim:
     opponent: str | None = None
     """The opponent; None for all opponents."""
     threshold: float = 0.0
-    """The share, 0 to 1, or the score that it takes."""
+    """The required share, 0 to 1, or mean score."""
 
     @property
     def names(self) -> list[str]:
-        """The entrants that it names."""
+        """The entrants named in the claim."""
         return [self.entrant] if self.opponent is None else [self.entrant, self.opponent]
 
     @property
     def is_share(self) -> bool:
-        """Whether it is about a share, not about a score."""
+        """Whether the claim is about a share rather than a mean score."""
         return self.kind != "mean score"
 
 
 def parse(text: str) -> Claim:
-    """Read a claim; raises `ValueError` that says what can be claimed."""
+    """Parse a claim; raise `ValueError` with the possible forms if it is invalid."""
     for kind, form in _PATTERNS.items():
         if form_match := form.fullmatch(text):
             parts = form_match.groupdict()
@@ -79,22 +80,22 @@ def parse(text: str) -> Claim:
 
 
 class CheckedClaim(Tolerant):
-    """A claim held to the games that were played."""
+    """A claim with its result for the games played so far."""
 
     claim: str
-    games: int = Field(description="games that the claim is about")
-    wins: int = Field(description="in which it finished before the other, or alone before all")
+    games: int = Field(description="the number of games that the claim is about")
+    wins: int = Field(description="games won against the opponent, or won outright")
     draws: int
     losses: int
-    share: bool = Field(description="whether numbers are shares of 1, not scores of the game")
-    measured: float | None = Field(description="what is claimed to be large; None without games")
+    share: bool = Field(description="whether the numbers are shares (0 to 1), not game scores")
+    measured: float | None = Field(description="the measured value; None without games")
     low: float | None = Field(description="bounds of the 95% interval")
     high: float | None
-    holds: bool | None = Field(description="None while there are no games")
+    holds: bool | None = Field(description="whether the claim holds; None without games")
 
 
 def check(claim: Claim, games: Sequence[GameLine]) -> CheckedClaim:
-    """Hold a claim to the games of a tournament so far."""
+    """Check a claim against a tournament's games so far."""
     about = [game for game in games if set(claim.names) <= set(game.players)]
     outcomes = [_outcome(claim, game) for game in about]
     values = [*_sample(claim, about, outcomes)]
@@ -126,7 +127,7 @@ def _outcome(claim: Claim, game: GameLine) -> float:
 
 
 def _sample(claim: Claim, games: Sequence[GameLine], outcomes: Sequence[float]) -> Iterator[float]:
-    """Yield what the claim is about, a number for each game."""
+    """Yield the claim's quantity for each game."""
     for game, outcome in zip(games, outcomes, strict=True):
         seat = game.players.index(claim.entrant)
         if claim.kind == "mean score":
@@ -138,7 +139,7 @@ def _sample(claim: Claim, games: Sequence[GameLine], outcomes: Sequence[float]) 
 
 
 def mean_interval(values: Sequence[float], *, share: bool) -> tuple[float | None, float | None]:
-    """Return the 95% interval of the mean of `values`, which are 0 to 1 where it is a `share`."""
+    """Return the 95% interval of the mean of `values`; with `share` the values are 0 to 1."""
     count = len(values)
     if count < (1 if share else 2):
         return None, None

@@ -1,7 +1,7 @@
-"""Reading a tournament from YAML or from values such as flags, with everything that is wrong in it.
+"""Load a tournament from YAML or from values such as flags, and report all problems at once.
 
-Each value is checked by the models of `tournament`, options and openings by the game, and how the
-values fit together by `consistency`. Errors name the file, the line and the path.
+The models in `tournament` check each value, the game checks options and openings, and `consistency`
+checks the combination of values. Errors contain the file, the line and the path.
 """
 
 from __future__ import annotations
@@ -41,17 +41,18 @@ Played = TypeVar("Played", bound=PlayedConfig)
 
 
 def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get) -> Tournament:
-    """Read the YAML `text` of a tournament; `name` is the file's: other files are beside it.
+    """Parse the YAML `text` of a tournament.
 
-    `game_of` finds the rules, which check the options. The first call settles whether this
-    process compiles kernels (see `kibitz_games.compiled.kernels`). Raises `ConfigError`.
+    Other files are resolved relative to the file `name`. `game_of` finds the rules, which check the
+    options. Its first call determines whether this process compiles kernels (see
+    `kibitz_games.compiled.kernels`). Raises `ConfigError`.
     """
     document = read_document(text, name)
     return _build(document.value, name, game_of, document.lines)
 
 
 def read_document(text: str, name: str) -> Document:
-    """Read YAML; raises `ConfigError` if it is none."""
+    """Parse YAML; raise `ConfigError` if it is invalid."""
     try:
         return Document.read(text)
     except DocumentError as error:
@@ -61,7 +62,7 @@ def read_document(text: str, name: str) -> Document:
 def build(
     values: Mapping[str, Any], source: str, *, game_of: Callable[[str], Game] = registry.get
 ) -> Tournament:
-    """Make a tournament of `values`, such as flags; raises `ConfigError` that names `source`."""
+    """Build a tournament from `values`, such as flags; raise `ConfigError` with `source`."""
     return _build(values, source, game_of, {})
 
 
@@ -83,7 +84,7 @@ def _build(
 def _with_openings(
     tournament: Tournament, openings: OpeningFile, base: FilePath, game_of: Callable[[str], Game]
 ) -> tuple[Tournament, list[ConfigProblem]]:
-    """Return the tournament with the openings of its file, or what is wrong with that."""
+    """Return the tournament with the openings from its file, and any problems with the file."""
     path, game = base / openings.file, game_of(tournament.game.name)
     try:
         data = path.read_bytes()
@@ -91,7 +92,7 @@ def _with_openings(
             game, tournament.game.options, tournament.seats, openings.file, data
         )
     except OSError as error:
-        sentence = f"expected a file that can be read, found {path}: {error.strerror}"
+        sentence = f"cannot read {path}: {error.strerror}"
     except GameFileError as error:
         sentence = f"{path}:{error.line}: {error.sentence}"
     except GameError as error:
@@ -102,7 +103,7 @@ def _with_openings(
 
 
 def plain_lines(lines: Mapping[Path, int]) -> dict[Path, int]:
-    """Return the lines of a document by paths as models have them, with underscores."""
+    """Return the lines of a document by the models' paths, with underscores."""
     return {tuple(with_underscores(part) for part in path): line for path, line in lines.items()}
 
 
@@ -113,9 +114,9 @@ def validated(
     lines: Mapping[Path, int],
     parts: Mapping[str, type[ConfigModel]],
 ) -> Config:
-    """Return the model of `values`, each of which is checked alone; raises `ConfigError`.
+    """Validate each of `values` and return the model; raises `ConfigError`.
 
-    `parts` has the models of keys that have keys of their own.
+    `parts` contains the models of nested keys.
     """
     if not isinstance(values, Mapping):
         flaw = ConfigProblem(
@@ -128,17 +129,17 @@ def validated(
         raise ConfigError(source, _problems_of(error, model, parts), lines) from None
 
 
-# What each value alone must be, in the words of the house
+# Validation of single values, with our own error messages
 
 
 def _problems_of(
     error: ValidationError, model: type[ConfigModel], parts: Mapping[str, type[ConfigModel]]
 ) -> list[ConfigProblem]:
-    """Return a flaw for each path that pydantic complains of, the first complaint of each."""
+    """Return the first of pydantic's errors for each path."""
     problems: dict[Path, ConfigProblem] = {}
     for detail in error.errors(include_url=False):
         if {RandomPlies.__name__, OpeningFile.__name__} & {*detail["loc"]}:
-            continue  # a list of openings is no such thing, and need not be told so
+            continue  # not helpful for a list of openings
         path = _config_path(detail["loc"])
         if path not in problems:
             sentence = _message(detail, path, _model_at(path[:-1], model, parts))
@@ -147,7 +148,7 @@ def _problems_of(
 
 
 def _config_path(location: Path) -> Path:
-    """Leave out what pydantic adds to a path for the branch of a union it tried."""
+    """Remove the parts that pydantic adds to a path for branches of unions."""
     return tuple(part for part in location if isinstance(part, int) or part.isidentifier())
 
 
@@ -169,7 +170,7 @@ def _message(detail: Any, path: Path, model: type[ConfigModel] | None) -> str:
 def _model_at(
     path: Path, model: type[ConfigModel], parts: Mapping[str, type[ConfigModel]]
 ) -> type[ConfigModel] | None:
-    """Return the model whose keys belong at `path`, where keys belong."""
+    """Return the model for the keys at `path`, or None if no keys belong there."""
     words = [part for part in path if isinstance(part, str)]
     return parts.get(words[-1]) if words else model
 
@@ -182,7 +183,7 @@ _PARTS: Final[Mapping[str, type[ConfigModel]]] = {
     "stop": StopRule,
     "openings": RandomPlies,
 }
-"""The models of the keys of a tournament that have keys of their own."""
+"""The models of a tournament's nested keys."""
 
 
 def _unknown_key(key: str, model: type[ConfigModel]) -> str:
@@ -190,13 +191,13 @@ def _unknown_key(key: str, model: type[ConfigModel]) -> str:
     return f"unknown key {key_text(key)!r}{suggestion(key, known)}"
 
 
-# The game: its name, its options, the number of seats
+# The game: name, options, number of seats
 
 
 def _check_game(
     tournament: Tournament, values: Mapping[str, Any], game_of: Callable[[str], Game]
 ) -> tuple[Tournament, list[ConfigProblem]]:
-    """Return the tournament with options as the game takes them, and what the game objects to."""
+    """Return the tournament with options as the game expects them, and the game's objections."""
     tournament, game, flaws = resolve_game(tournament, values, game_of)
     return tournament, flaws if game is None else [*_game_problems(tournament, game)]
 
@@ -204,9 +205,9 @@ def _check_game(
 def resolve_game(
     config: Played, values: Mapping[str, Any], game_of: Callable[[str], Game]
 ) -> tuple[Played, Game | None, list[ConfigProblem]]:
-    """Return a configuration with options as its game takes them, the game, and its name's flaws.
+    """Return a configuration with options as its game expects them, the game, and name problems.
 
-    `values` are those that the configuration was made of.
+    `values` are the values that the configuration was built from.
     """
     spec = config.game
     try:
@@ -236,10 +237,10 @@ def _game_problems(tournament: Tournament, game: Game) -> Iterator[ConfigProblem
 def game_problems(
     game: Game, seats: int, options: Options, openings: Sequence[Options], seed: int = 0
 ) -> Iterator[ConfigProblem]:
-    """Yield what a game says against a number of seats, options, and options of openings."""
+    """Yield a game's objections to the number of seats, the options and the openings."""
     if seats not in game.info.seats:
         offered = ", ".join(map(str, game.info.seats))
-        yield ConfigProblem(("seats",), f"expected what the game offers ({offered}), found {seats}")
+        yield ConfigProblem(("seats",), f"expected a supported number ({offered}), found {seats}")
         return
     yield from _option_problems(game, seats, seed, options, ("game", "options"))
     for index, overlay in enumerate(openings):
@@ -247,16 +248,14 @@ def game_problems(
 
 
 def _opening_problems(tournament: Tournament, game: Game, plies: int) -> Iterator[ConfigProblem]:
-    """Yield why random plies cannot be."""
+    """Yield why random opening plies are impossible."""
     if "opening" not in game.Options.model_fields:
-        yield ConfigProblem(
-            ("openings",), "expected a game that has an option 'opening' for random plies"
-        )
+        yield ConfigProblem(("openings",), "random plies require a game with an option 'opening'")
         return
     try:
         random_opening(game, tournament.game.options, tournament.seats, plies, tournament.base_seed)
     except ValidationError:
-        return  # the options are no good, which is said already
+        return  # the options are invalid, which is reported elsewhere
     except GameError as error:
         yield ConfigProblem(("openings", "random_plies"), str(error))
 
@@ -264,7 +263,7 @@ def _opening_problems(tournament: Tournament, game: Game, plies: int) -> Iterato
 def _option_problems(
     game: Game, seats: int, seed: int, options: Options, path: Path
 ) -> Iterator[ConfigProblem]:
-    """Yield what the game says against `options`."""
+    """Yield the game's objections to `options`."""
     try:
         model = game.Options.from_wire(options)
         game.start(model, seats, game.deal(model, seats, seed))

@@ -1,4 +1,4 @@
-"""The error of a tournament's configuration: its problems, each with its place in the document."""
+"""The error for an invalid configuration: its problems, each with its position in the document."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from kibitz_arena.yaml_positions import Path
 
 @dataclass(frozen=True)
 class ConfigProblem:
-    """One thing that is wrong with a tournament: where, and the sentence that says what."""
+    """One problem of a configuration: its path and a message."""
 
     path: Path
     message: str
 
 
 class ConfigError(ValueError):
-    """A configuration that is refused; `problems` are all of them, `str()` has a line for each.
+    """An invalid configuration; `problems` lists all problems, and `str()` has a line for each.
 
-    A line is ``final.yaml:12: entrants.3.bot: expected ...``; without a file, the name of the
-    source stands in its place.
+    A line looks like ``final.yaml:12: entrants.3.bot: expected ...``; without a file it starts with
+    the name of the source.
     """
 
     def __init__(
@@ -33,11 +33,11 @@ class ConfigError(ValueError):
 
 
 def suggestion(word: str, known: Sequence[str]) -> str:
-    """Suggest what may have been meant, or tell all there is."""
+    """Suggest a similar known key, or list all known ones."""
     near = difflib.get_close_matches(word, known, n=1)
     if near:
         return f"; did you mean {key_text(near[0])!r}?"
-    return f"; known are {', '.join(map(key_text, known))}"
+    return f"; known: {', '.join(map(key_text, known))}"
 
 
 def key_text(key: str) -> str:
@@ -50,7 +50,7 @@ def abbreviated(value: Any) -> str:
 
 
 def _error_line(source: str, problem: ConfigProblem, lines: Mapping[Path, int]) -> str:
-    """Return the line of an error; a path that is not there is near its longest part that is."""
+    """Return the line of an error; a missing path has the line of its longest existing prefix."""
     parts = (problem.path[:length] for length in range(len(problem.path), -1, -1))
     line = next((lines[part] for part in parts if part in lines), None)
     where = source if line is None else f"{source}:{line}"

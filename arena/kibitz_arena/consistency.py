@@ -1,4 +1,4 @@
-"""Validation across the values of a tournament, beyond what each model checks alone."""
+"""Validation across the values of a tournament, beyond what each model checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def consistency_problems(tournament: Tournament) -> Iterator[ConfigProblem]:
     ):
         yield from _size_problems(tournament)
     if tournament.anchors and tournament.ratings.mean:
-        yield ConfigProblem(("ratings", "mean"), "expected no mean where entrants have anchors")
+        yield ConfigProblem(("ratings", "mean"), "a mean cannot be combined with anchors")
 
 
 def _entrant_problems(tournament: Tournament) -> Iterator[ConfigProblem]:
@@ -32,15 +32,13 @@ def _entrant_problems(tournament: Tournament) -> Iterator[ConfigProblem]:
             text = f"expected exactly one of {', '.join(SOURCES)}, found {named}"
             yield ConfigProblem(("entrants", index), text)
         if entrant.name.casefold() in seen:
-            yield ConfigProblem(
-                ("entrants", index, "name"), f"the name {entrant.name!r} is there twice"
-            )
+            yield ConfigProblem(("entrants", index, "name"), f"duplicate name {entrant.name!r}")
         seen.add(entrant.name.casefold())
         if entrant.seeding is not None and tournament.format != "swiss":
-            yield ConfigProblem(("entrants", index, "seeding"), "expected only with format: swiss")
+            yield ConfigProblem(("entrants", index, "seeding"), "only valid with format: swiss")
         for key in ("limits", "token_file"):
             if entrant.remote and getattr(entrant, key) is not None:
-                text = "expected only for who is started here, not for who is remote"
+                text = "not allowed for remote entrants"
                 yield ConfigProblem(("entrants", index, key), text)
     yield from _seeding_problems(tournament)
 
@@ -49,7 +47,7 @@ def _seeding_problems(tournament: Tournament) -> Iterator[ConfigProblem]:
     places = [entrant.seeding for entrant in tournament.entrants]
     for index, place in enumerate(places):
         if place is not None and place in places[:index]:
-            yield ConfigProblem(("entrants", index, "seeding"), f"the place {place} is there twice")
+            yield ConfigProblem(("entrants", index, "seeding"), f"duplicate place {place}")
 
 
 def _format_problems(tournament: Tournament) -> Iterator[ConfigProblem]:
@@ -57,27 +55,27 @@ def _format_problems(tournament: Tournament) -> Iterator[ConfigProblem]:
     if tournament.format == "free-for-all":
         if tournament.seats < 3:
             text = "expected 3 to 6 seats with format: free-for-all, found 2"
-            yield ConfigProblem(("seats",), f"{text}; for 2 there is round-robin")
+            yield ConfigProblem(("seats",), f"{text}; for 2 use round-robin")
         elif count < tournament.seats:
             yield ConfigProblem(
-                ("entrants",), f"expected at least {tournament.seats}, one a seat, found {count}"
+                ("entrants",), f"expected at least {tournament.seats}, one per seat, found {count}"
             )
     elif tournament.seats != 2:
         text = f"expected 2 with format: {tournament.format}, found {tournament.seats}"
-        yield ConfigProblem(("seats",), f"{text}; for more there is free-for-all")
+        yield ConfigProblem(("seats",), f"{text}; for more use free-for-all")
     if tournament.format == "gauntlet" and tournament.challengers >= count:
         text = f"expected fewer than the {count} entrants, found {tournament.challengers}"
         yield ConfigProblem(("challengers",), text)
     if tournament.format != "gauntlet" and tournament.challengers != 1:
-        yield ConfigProblem(("challengers",), "expected only with format: gauntlet")
+        yield ConfigProblem(("challengers",), "only valid with format: gauntlet")
     if tournament.format == "swiss" and tournament.rounds is None:
         enough = (count - 1).bit_length()
         yield ConfigProblem(
-            ("rounds",), f"expected how many, such as {enough} for {count} entrants"
+            ("rounds",), f"expected the number of rounds, such as {enough} for {count} entrants"
         )
     if tournament.format != "swiss" and tournament.rounds is not None:
         yield ConfigProblem(
-            ("rounds",), "expected only with format: swiss; blocks say how often others meet"
+            ("rounds",), "only valid with format: swiss; for other formats use blocks"
         )
 
 
@@ -85,9 +83,7 @@ def _count_problems(tournament: Tournament) -> Iterator[ConfigProblem]:
     games, seats = tournament.games, tournament.seats
     if games is None:
         if not tournament.balanced:
-            yield ConfigProblem(
-                ("balanced",), "expected false only with games: blocks are always whole"
-            )
+            yield ConfigProblem(("balanced",), "false requires games; blocks are always complete")
         return
     if tournament.blocks is not None:
         yield ConfigProblem(("games",), "expected blocks or games, not both")
@@ -102,12 +98,12 @@ def _size_problems(tournament: Tournament) -> Iterator[ConfigProblem]:
     if games > MAX_GAMES:
         path = "blocks" if tournament.games is None else "games"
         yield ConfigProblem(
-            (path,), f"expected at most {MAX_GAMES:,} games in all, found {games:,}"
+            (path,), f"expected at most {MAX_GAMES:,} games in total, found {games:,}"
         )
 
 
 def _group_count(tournament: Tournament) -> int:
-    """Return how many pairings or groups there are."""
+    """Return the number of pairings or groups."""
     count, first = len(tournament.entrants), tournament.challengers
     match tournament.format:
         case "round-robin":
@@ -131,7 +127,7 @@ def _stop_problems(tournament: Tournament) -> Iterator[ConfigProblem]:
         text = f"expected more than elo0 ({tournament.stop.elo0:g}), found {tournament.stop.elo1:g}"
         yield ConfigProblem(("stop", "elo1"), text)
     if not _meet_every_cycle(tournament, *tournament.stop.better):
-        yield ConfigProblem(("stop", "better"), "expected two who meet in every round of blocks")
+        yield ConfigProblem(("stop", "better"), "expected two entrants who meet in every cycle")
 
 
 def _claim_problems(tournament: Tournament) -> Iterator[ConfigProblem]:

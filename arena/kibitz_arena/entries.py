@@ -1,17 +1,18 @@
 """The entries of a tournament's journal.
 
-A line is written before its effect: games are `arranged` before they are requested, and `ended`
-lines are on the disk before the games count. So a journal that is cut off at any byte can continue:
+A line is written before it takes effect: games are `arranged` before they are requested, and
+`ended` lines are synced to disk before the games count. So a journal that is truncated at any byte
+can be continued:
 
 - games that `ended` are never played again;
-- games that were `arranged` and have not ended are *outstanding*: they are requested again by the
+- games that were `arranged` but have not ended are *outstanding*: they are requested again with the
   same tag, and a server that knows the tag answers with the outcome;
-- all other games are still to come, in the order of the schedule.
+- all other games follow in the order of the schedule.
 
-A game that failed for a reason of the infrastructure is `requeued`: it goes on as ``b17.2~1`` and
-its failed attempt is never counted.
+A game that failed because of the infrastructure is `requeued`: it is played again as ``b17.2~1``,
+and the failed attempt never counts.
 
-`state.TournamentState` is the fold over the entries, `runner.journal_file` the file.
+`state.TournamentState` applies the entries, and `runner.journal_file` manages the file.
 """
 
 from __future__ import annotations
@@ -29,22 +30,22 @@ IsolationTool: TypeAlias = Literal["bwrap", "setpriv", "none"]
 
 
 class RunStarted(EntryBase):
-    """The tournament was started or continued."""
+    """The tournament was started or resumed."""
 
     kind: Literal["began"] = "began"
     isolation: IsolationTool | None = None
-    """The tool that isolated foreign entrants; None without such entrants, or if unknown."""
+    """The tool that isolated untrusted entrants; None if there are none or it is unknown."""
 
 
 class GamesRequested(EntryBase):
-    """These games are about to be asked for."""
+    """These games are about to be requested."""
 
     kind: Literal["arranged"] = "arranged"
     tags: list[str] = Field(min_length=1)
 
 
 class GameEnded(EntryBase):
-    """A game ended, and counts. `players` are entrants by seat, as in `result`."""
+    """A game ended and counts. `players` lists entrants by seat, as in `result`."""
 
     kind: Literal["ended"] = "ended"
     tag: str
@@ -52,14 +53,16 @@ class GameEnded(EntryBase):
     players: list[str]
     result: Result
     used_ms: list[Millis] | None = None
-    record: str | None = Field(None, description="path, from the tournament's directory")
+    record: str | None = Field(
+        None, description="path of the record, relative to the tournament's directory"
+    )
     report: str | None = Field(
-        None, description="path of the forensic report, where a seat was at fault"
+        None, description="path of the forensic report if a seat was at fault"
     )
 
 
 class GameRequeued(EntryBase):
-    """A game failed for a reason of the infrastructure; it is played again under a new tag."""
+    """A game failed because of the infrastructure; it is played again under a new tag."""
 
     kind: Literal["requeued"] = "requeued"
     tag: str
@@ -71,7 +74,7 @@ StopReason: TypeAlias = Literal["decided", "deadline", "asked", "failed"]
 
 
 class RunStopped(EntryBase):
-    """The tournament stops. After ``decided`` it never continues; else a restart continues it."""
+    """The tournament stopped. After ``decided`` it is final; otherwise it can be resumed."""
 
     kind: Literal["stopped"] = "stopped"
     reason: StopReason
@@ -87,6 +90,6 @@ FORMAT: Final[JournalFormat[Entry]] = JournalFormat(
 
 
 def make_header(tournament: Tournament) -> Header:
-    """Return the first line of a tournament's journal, which has the seed."""
-    assert tournament.seed is not None, "a tournament begins with a seed"
+    """Return the first line of a tournament's journal, which contains the seed."""
+    assert tournament.seed is not None, "a tournament must have a seed before it starts"
     return FORMAT.header(tournament.dump())

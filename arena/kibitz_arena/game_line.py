@@ -1,4 +1,4 @@
-"""One game that counts, as tables, claims and files of results have it."""
+"""A counted game, as used by tables, claims and result files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kibitz_protocol.wire.values import Tolerant
 Termination: TypeAlias = Literal[
     "normal", "adjudication", "time forfeit", "illegal move", "abandoned", "unterminated"
 ]
-"""How a game ended, in the words of PGN (its tag ``Termination``)."""
+"""How a game ended, in PGN's terms (tag ``Termination``)."""
 TERMINATION_OF: dict[Cause, Termination] = {
     Cause.RULES: "normal",
     Cause.RESIGNATION: "normal",
@@ -30,7 +30,7 @@ TERMINATION_OF: dict[Cause, Termination] = {
 
 
 class GameLine(Tolerant):
-    """One game that counts. `players`, `places` and `causes` are by seat."""
+    """A counted game. `players`, `places` and `causes` are by seat."""
 
     tag: str
     block: str
@@ -38,24 +38,24 @@ class GameLine(Tolerant):
     match: str = Field(description="the key of the match on its server")
     players: list[str]
     places: list[int] = Field(description="1 is best, ties share it")
-    scores: list[float] = Field(default_factory=list, description="points as the game counts them")
+    scores: list[float] = Field(default_factory=list, description="the game's own points")
     causes: list[Cause | None] = Field(description="why a seat dropped out before the end")
     takeovers: list[bool] = Field(
         default_factory=list,
-        description="by seat, whether another connection took it while its own was open",
+        description="by seat, whether another connection took over the seat while its own was open",
     )
     cause: Cause = Field(description="what ended the game")
     termination: Termination
-    reason: str = Field("", description="in the game's words, such as `goal`")
+    reason: str = Field("", description="in the game's terms, such as `goal`")
     plies: int
-    used_ms: list[int] | None = Field(None, description="time used, by seat, where it was noted")
+    used_ms: list[int] | None = Field(None, description="time used by seat, if recorded")
     record: str | None = Field(
-        None, description="path of the record, from the tournament's directory"
+        None, description="path of the record, relative to the tournament's directory"
     )
     report: str | None = Field(
-        None, description="path of the forensic report, where a seat was at fault"
+        None, description="path of the forensic report if a seat was at fault"
     )
 
     def share(self, seat: int) -> float:
-        """Return what a seat won: the share of the others that it finished before, ties half."""
+        """Return a seat's score: the share of opponents it finished ahead of, ties as half."""
         return beaten_share(self.places, seat, alone=1.0)

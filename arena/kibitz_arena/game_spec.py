@@ -1,4 +1,4 @@
-"""A game and its options as people type them: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``."""
+"""A game and its options as typed by people: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from kibitz_games.core.game import Game
 
 Value: TypeAlias = Scalar | list[int | str]
-"""A value of an option, as it travels."""
+"""The value of an option as sent on the wire."""
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 def split_spec(text: str) -> tuple[str, dict[str, str]]:
-    """Return the name of a game and its options as they look; `ValueError` tells the form."""
+    """Split a spec into the game's name and untyped options; raise `ValueError` if malformed."""
     name, colon, rest = text.partition(":")
     if not name or (colon and not rest):
         raise ValueError(f"expected a game like NAME or NAME:size=3, not {text!r}")
@@ -27,16 +27,16 @@ def split_spec(text: str) -> tuple[str, dict[str, str]]:
 
 
 def parse_options(game: Game, typed: dict[str, str]) -> Options:
-    """Return typed options with the types that the game expects, not yet checked by the game.
+    """Parse options with the types that the game expects, without the game's own checks.
 
-    ``2`` is a number for one option, a word or a list of one for another. A value that fits no type
-    keeps its most literal reading, so that the game's check says what was expected.
+    ``2`` is a number for one option, and a word or a one-element list for another. A value that
+    fits no type keeps its most literal reading, so that the game's check reports what was expected.
     """
     return {key: parse_value(game.Options, key, text) for key, text in typed.items()}
 
 
 def parse_pairs(pairs: Iterable[str]) -> dict[str, str]:
-    """Return ``KEY=VALUE`` pairs as they look; `ValueError` for what is none, or is there twice."""
+    """Split ``KEY=VALUE`` pairs; raise `ValueError` for malformed or duplicate ones."""
     values: dict[str, str] = {}
     for pair in pairs:
         key, _, value = pair.partition("=")
@@ -49,9 +49,9 @@ def parse_pairs(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def parse_value(model: type[BaseModel] | None, key: str, text: str) -> Value:
-    """Return the first reading of a value that the option takes, else the likeliest.
+    """Return the first reading of a value that the option accepts, or else the likeliest one.
 
-    That is also the one where the game, and so its model, is not known.
+    Without a model, because the game is unknown, it is also the likeliest one.
     """
     candidates = [*_candidates(text)]
     taken = (
@@ -63,7 +63,7 @@ def parse_value(model: type[BaseModel] | None, key: str, text: str) -> Value:
 
 
 def _candidates(text: str) -> Iterator[Value]:
-    """Yield what a value may be, the likeliest first; a plus makes a list."""
+    """Yield possible readings of a value, likeliest first; a plus separates list elements."""
     parts = text.split("+")
     if len(parts) == 1:
         yield _BOOLEANS.get(text, _scalar(text))
@@ -79,7 +79,7 @@ def _scalar(text: str) -> int | str:
 
 
 def _accepts(model: type[BaseModel], key: str, value: object) -> bool:
-    """Return whether the option itself takes a value; how options fit together is not asked."""
+    """Return whether the option accepts a value, ignoring constraints between options."""
     try:
         model.model_validate({key: value})
     except ValidationError as error:

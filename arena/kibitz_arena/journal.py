@@ -1,11 +1,11 @@
-"""The format of a journal: a write-ahead log in JSON Lines, of a tournament or a ladder.
+"""The journal format: a write-ahead log in JSON Lines for a tournament or a ladder.
 
-The first line says which tournament or ladder it is; each line after it is one entry. A line is on
-the disk before what it says takes effect. Lines are appended one after the other, so only the last
-one can be torn; `runner.journal_file` cuts it off.
+The first line identifies the tournament or ladder; each further line is an entry. A line is synced
+to disk before its effects. Lines are only appended, so only the last one can be torn;
+`runner.journal_file` truncates it.
 
     JournalError
-     +-- JournalMismatchError    the journal is of another tournament or ladder; says what differs
+     +-- JournalMismatchError    belongs to another tournament or ladder; lists the differences
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ _ABSENT: Final = object()
 
 
 class JournalError(ValueError):
-    """A journal that cannot be read or gone on with; `str()` is fit for a person."""
+    """A journal that cannot be read or continued; `str()` is a message for people."""
 
 
 class JournalMismatchError(JournalError):
-    """The journal is of another tournament or ladder; `differences` are its paths."""
+    """The journal belongs to another tournament or ladder; `differences` lists the paths."""
 
     def __init__(self, differences: Sequence[str]) -> None:
         text = "; ".join(differences)
-        super().__init__(f"expected the configuration that the journal was begun with: {text}")
+        super().__init__(f"the journal was started with another configuration: {text}")
         self.differences = tuple(differences)
 
 
 class Header(Strict):
-    """The first line: whose journal it is. It may have a seed, so it is for the host only."""
+    """The first line, which identifies the journal's owner. It may contain a seed, so only the host
+    may see it."""
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
 
@@ -47,7 +48,7 @@ class Header(Strict):
 
 
 class EntryBase(Strict):
-    """`at_ms` is the time of day, in milliseconds since 1970, as its writer read it."""
+    """The base of all entries; `at_ms` is the time of writing in milliseconds since 1970."""
 
     at_ms: Millis
 
@@ -57,30 +58,30 @@ class ParsedJournal(Generic[E]):
     """The contents of a journal."""
 
     header: Header | None
-    """None where not even the first line is whole: nothing has begun."""
+    """None if even the first line is incomplete, which means that nothing has started."""
     entries: Sequence[E]
     length: int
-    """How many bytes are whole lines; what is after them is `torn`."""
+    """The number of bytes in complete lines; the rest is `torn`."""
     torn: bytes
 
 
 @dataclass(frozen=True)
 class JournalFormat(Generic[E]):
-    """The journals of one kind, by their schema and the type of their entries."""
+    """A kind of journal: its schema and the type of its entries."""
 
     schema: str
     entries: TypeAdapter[list[E]]
     changeable: frozenset[str]
-    """Keys of the configuration that may change while a journal goes on."""
+    """Keys of the configuration that may change when a journal is continued."""
 
     def header(self, config: dict[str, Any]) -> Header:
         """Return the first line of a new journal."""
         return Header(schema_=self.schema, config=config)
 
     def parse(self, data: bytes) -> ParsedJournal[E]:
-        """Read a journal.
+        """Parse a journal.
 
-        Text after the last end of a line is torn. Raises `JournalError` for a bad whole line.
+        Text after the last line end is torn. Raises `JournalError` for an invalid complete line.
         """
         length = data.rfind(b"\n") + 1
         lines = data[:length].splitlines()
@@ -88,7 +89,7 @@ class JournalFormat(Generic[E]):
         return ParsedJournal(header, self._parse_entries(lines[1:]), length, data[length:])
 
     def require_same(self, then: Header, now: Header) -> None:
-        """Raise `JournalMismatchError` if a key differs that may not change."""
+        """Raise `JournalMismatchError` if a key that must not change differs."""
         differences = [*_differences("", then.config, now.config, self.changeable)]
         if differences:
             raise JournalMismatchError(differences)
@@ -102,13 +103,13 @@ class JournalFormat(Generic[E]):
             ) from None
         if header.schema_ != self.schema:
             raise JournalError(
-                f"line 1: expected the header of a journal: schema is {header.schema_!r} and not"
+                f"line 1: expected the header of a journal: the schema is {header.schema_!r}, not"
                 f" {self.schema!r}"
             )
         return header
 
     def _parse_entries(self, lines: Sequence[bytes]) -> list[E]:
-        """Read all lines in one pass, and one by one where that fails, to say which is bad."""
+        """Parse all lines at once; on failure, one by one to find the invalid line."""
         try:
             return self.entries.validate_json(b"[" + b",".join(lines) + b"]")
         except ValidationError:
@@ -124,12 +125,12 @@ class JournalFormat(Generic[E]):
 
 
 def encode_line(line: BaseModel) -> bytes:
-    """Return the line of a header or an entry, its end included."""
+    """Return the line for a header or an entry, including the line end."""
     return line.model_dump_json(exclude_none=True).encode() + b"\n"
 
 
 def apply_entries(apply: Callable[[E], None], entries: Iterable[E]) -> None:
-    """Fold the entries of a journal in; raises `JournalError` with the line of a bad one."""
+    """Apply the entries of a journal; raise `JournalError` with the line of an invalid one."""
     for number, entry in enumerate(entries, 2):
         try:
             apply(entry)
@@ -138,7 +139,7 @@ def apply_entries(apply: Callable[[E], None], entries: Iterable[E]) -> None:
 
 
 def _differences(path: str, then: Any, now: Any, ignored: frozenset[str]) -> Iterator[str]:
-    """Yield what differs; `ignored` are keys of the outermost mapping."""
+    """Yield the differences; `ignored` are keys of the outermost mapping."""
     if isinstance(then, Mapping) and isinstance(now, Mapping):
         for key in sorted({*then, *now} - ignored):
             inside = f"{path}.{key}" if path else key

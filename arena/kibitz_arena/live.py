@@ -1,4 +1,4 @@
-"""A tournament as its page shows it while it runs: results so far, what runs and what is next."""
+"""The data of a running tournament's page: results so far, running games and upcoming games."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from kibitz_protocol.wire.values import Tolerant
 
 SCHEMA: Literal["kibitz-event/1"] = "kibitz-event/1"
 LATEST_GAMES: Final = 50
-"""How many games that have ended are listed, the latest ones."""
+"""The number of finished games to list, latest first."""
 NEXT_GAMES: Final = 20
-"""How many games that have not begun are listed."""
+"""The number of upcoming games to list."""
 
 
 class ScheduledPairing(Tolerant):
-    """A game that runs or is to come; `players` are by seat."""
+    """A running or upcoming game; `players` are by seat."""
 
-    tag: str = Field(description="as the lobby's matches have it")
+    tag: str = Field(description="the tag of the lobby's match")
     round: int | None = Field(None, description="the round of a Swiss tournament, from 1")
     players: list[str]
 
 
 class LiveEvent(Tolerant):
-    """All that a page shows of a tournament, but for the positions, which the server has."""
+    """The data of a tournament's page, except for positions, which the server provides."""
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
 
     schema_: Literal["kibitz-event/1"] = Field(SCHEMA, alias="schema")
     lobby: str = Field(description="the lobby in which the games are played")
-    results: Results = Field(description="so far; of the games only the latest")
+    results: Results = Field(description="the results so far, with only the latest games")
     running: list[ScheduledPairing]
-    next: list[ScheduledPairing] = Field(description="the first of those to come")
+    next: list[ScheduledPairing] = Field(description="the next games")
 
     @classmethod
     def of(cls, progress: TournamentState, lobby: str) -> LiveEvent:
-        """Return what there is to show of a tournament that is played in `lobby`."""
+        """Return the page data for a tournament that is played in `lobby`."""
         results = Results.of(progress.tournament, progress)
         outstanding = progress.outstanding
         return cls(

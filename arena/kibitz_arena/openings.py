@@ -1,6 +1,6 @@
-"""Openings for games whose option `opening` lists moves that are placed before play.
+"""Openings for games with an option `opening`, a list of moves placed before play.
 
-They are drawn at random, or come from files of other programs.
+They are drawn at random or read from other programs' files.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from kibitz_games.core.game_file import GameFileError
 from kibitz_protocol.wire.values import Options
 
 MAX_ATTEMPTS = 1000
-"""How many random lines are tried: most games refuse very few."""
+"""The number of random lines to try; most games refuse very few."""
 
 
 def random_opening(
     game: Game, options: Options, seats: int, plies: int, seed: int | str
 ) -> Options:
-    """Return ``{"opening": [...]}``, `plies` random moves that the game takes as an opening.
+    """Return ``{"opening": [...]}`` with `plies` random moves that the game accepts.
 
     The same arguments give the same moves. Raises `GameError` if the game accepts no line.
     """
@@ -29,20 +29,21 @@ def random_opening(
         overlay: Options = {"opening": [*line]}
         if len(line) == plies and _is_playable(game, {**options, **overlay}, seats):
             return overlay
-    raise GameError(f"expected an opening of {plies} plies that {game.info.name!r} takes")
+    raise GameError(f"found no opening of {plies} plies that {game.info.name!r} accepts")
 
 
 def read_openings(
     game: Game, options: Options, seats: int, name: str, data: bytes
 ) -> list[Options]:
-    """Return ``{"opening": [...]}`` for each opening in the file `name`, which holds `data`.
+    """Return ``{"opening": [...]}`` for each opening in `data`, the content of the file `name`.
 
-    Raises `GameFileError` with the line that is wrong, and `GameError` for a file of another kind.
+    Raises `GameFileError` with the number of an invalid line, and `GameError` for an unsupported
+    kind of file.
     """
     read = game.opening_formats.get(PurePath(name).suffix.lower())
     if read is None:
         known = ", ".join(game.opening_formats)
-        expected = f"a name that ends with {known}" if known else "a game that reads such files"
+        expected = f"a name that ends with {known}" if known else "a game that supports such files"
         raise GameError(f"expected {expected}, found {name!r}")
     lines = read(data, game.Options.from_wire(options))
     if not lines:
@@ -62,7 +63,7 @@ def read_openings(
 def _random_line(
     game: Game, options: Model, seats: int, plies: int, rng: random.Random
 ) -> list[str]:
-    """Return random moves from the start; fewer than `plies` where play was over."""
+    """Return random moves from the start; fewer than `plies` if the play ends."""
     state = game.start(options, seats, game.deal(options, seats, 0))
     line: list[str] = []
     while len(line) < plies and game.to_act(state) != TERMINAL:

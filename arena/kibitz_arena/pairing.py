@@ -1,14 +1,14 @@
-"""Pairings of a Swiss round: equals play equals, without rematches.
+"""Pairings of a Swiss round: entrants with similar points play, without rematches.
 
-Entrants are ranked by points, then by seeding. The first of the ranking gets, of all opponents
-it may have, the best one by `_preferred` that leaves the others a complete pairing; then the
-first of those who are left, and so on. It never backtracks: a complete pairing is left if and only
-if a graph has a perfect matching, which NetworkX decides (J. Edmonds, "Paths, trees, and flowers",
-Canadian Journal of Mathematics 17, 1965). So a pairing depends on the ranking, the
-points and the earlier meetings alone, and a continued tournament pairs as before.
+Entrants are ranked by points, then by seeding. The first entrant gets the best opponent by
+`_preferred` that still allows a complete pairing of the others; then the first of the remaining
+entrants is paired, and so on. There is no backtracking: a complete pairing exists if and only if a
+graph has a perfect matching, which NetworkX computes (J. Edmonds, "Paths, trees, and flowers",
+Canadian Journal of Mathematics 17, 1965). A pairing depends only on the ranking, the points and the
+earlier meetings, so a resumed tournament produces the same pairings.
 
-Opponents met before are allowed only if there is no other way, and then those met most
-rarely: the bound on earlier meetings is the smallest that any complete pairing keeps.
+Rematches are allowed only if they are unavoidable, and then with the fewest earlier meetings: the
+bound on earlier meetings is the smallest for which a complete pairing exists.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Allowed: TypeAlias = Callable[[str, str], bool]
 
 @dataclass(frozen=True)
 class RoundPairings:
-    """The pairs of a round, the better ranked first; `bye` has no opponent."""
+    """The pairs of a round, better ranked entrants first; `bye` has no opponent."""
 
     pairs: tuple[tuple[str, str], ...]
     bye: str | None
@@ -40,9 +40,9 @@ def pair_round(
 ) -> RoundPairings:
     """Pair a round.
 
-    `ranking` is best first, `met` counts earlier meetings, `byes` earlier byes. With an odd
-    number the lowest of those with the fewest byes has a bye, so no entrant has a second one before
-    all have had the first.
+    `ranking` is best first, `met` counts earlier meetings, `byes` earlier byes. With an odd number
+    of entrants, the lowest ranked one with the fewest byes gets a bye, so no entrant gets a second
+    bye before all have had one.
     """
     bye = _bye(ranking, byes) if len(ranking) % 2 else None
     left = [name for name in ranking if name != bye]
@@ -66,7 +66,7 @@ def _bye(ranking: Sequence[str], byes: Mapping[str, int]) -> str:
 
 
 def _least_met(names: Sequence[str], met: Mapping[NamePair, int]) -> Allowed:
-    """Return the possible pairs: those that met at most as often as is unavoidable."""
+    """Return the allowed pairs: those within the smallest feasible bound on earlier meetings."""
     for bound in itertools.count():
 
         def allowed(a: str, b: str, bound: int = bound) -> bool:
@@ -74,13 +74,13 @@ def _least_met(names: Sequence[str], met: Mapping[NamePair, int]) -> Allowed:
 
         if _can_be_paired(names, allowed):
             return allowed
-    raise AssertionError("whoever has met everybody often enough may meet everybody again")
+    raise AssertionError("with a large enough bound every pair is allowed")
 
 
 def _preferred(first: str, others: Sequence[str], points: Mapping[str, float]) -> list[str]:
-    """Order opponents: those with the same points, from half of them further down; then lower.
+    """Order opponents: equal points first, starting half a group further down, then lower ones.
 
-    So the upper half of equals plays the lower half, first against first, as is usual.
+    So the upper half of a point group plays the lower half, first against first, as usual.
     """
     equal = [name for name in others if points[name] == points[first]]
     half = len(equal) // 2
@@ -93,7 +93,7 @@ def _without(names: Sequence[str], name: str) -> list[str]:
 
 
 def _can_be_paired(names: Sequence[str], allowed: Allowed) -> bool:
-    """Return whether all `names` can be paired: whether the graph has a perfect matching."""
+    """Return whether `names` can be paired: whether the graph has a perfect matching."""
     graph = nx.Graph(pair for pair in itertools.combinations(names, 2) if allowed(*pair))
     matching = nx.max_weight_matching(graph, maxcardinality=True)
     return 2 * len(matching) == len(names)

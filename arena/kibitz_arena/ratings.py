@@ -2,45 +2,45 @@
 
 The model
 ---------
-A game is a Plackett-Luce ranking: of those who have not finished yet, each is next with a
-probability in proportion to ``10 ** (strength / 400)`` (R. L. Plackett, Applied Statistics 24,
-1975; D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", Annals of Statistics
-32, 2004). For two it is the Bradley-Terry model, which is Elo's: A finishes before B with the
-probability ``1 / (1 + 10 ** (-(a - b) / 400))``, for two seats as for six. Every seat has an
-effect of its own besides (having the first move is worth something), fitted along.
+A game is a Plackett-Luce ranking: among the players who have not finished yet, each finishes next
+with a probability proportional to ``10 ** (strength / 400)`` (R. L. Plackett, Applied Statistics
+24, 1975; D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", Annals of Statistics
+32, 2004). For two players it is the Bradley-Terry model, that is, Elo's: A finishes ahead of B with
+probability ``1 / (1 + 10 ** (-(a - b) / 400))``, for two seats as for six. Each seat also has an
+effect (such as the advantage of the first move), which is fitted as well.
 
-A tie counts as the mean of all orders of those who tied: for two, half a win each, which is what
-Elo lists and fishtest's logistic Elo mean by a draw. So a rating is about the *expected score*,
-and how often a game is drawn changes how sure it is but not the rating itself.
+A tie counts as the mean over all orders of the tied players: for two players, half a win each,
+which is how Elo lists and fishtest's logistic Elo count a draw. So a rating describes the *expected
+score*; the frequency of draws affects the uncertainty of a rating but not its value.
 
-The estimate is the mode of the likelihood with a weak prior. Each strength is normal around the
-middle with a deviation of `STRENGTH_DEVIATION` Elo, and each seat's effect around 0 with
-`SEAT_DEVIATION`. So perfect scores, and entrants that never met, get a finite rating. Ten wins out
-of ten come out about 850 Elo apart.
+The estimate is the posterior mode with a weak prior. Each strength has a normal prior around the
+mean with a standard deviation of `STRENGTH_DEVIATION` Elo, and each seat effect around 0 with
+`SEAT_DEVIATION`. So perfect scores, and entrants that never met, get finite ratings. Ten wins out
+of ten yield a difference of about 850 Elo.
 
 The intervals
 -------------
-Games of one block share a seed and an opening with the seats turned, so they are not
-independent: most often luck evens out within the block. The likelihood's own covariance takes
-them for independent and every draw for a coin. Both are put right by one *dispersion*: the
-variance of what whole blocks scored beyond what was expected, over the variance that the model
-says, pooled over all blocks (quasi-likelihood: P. McCullagh and J. A. Nelder, Generalized Linear
-Models, 1989, 4.5 and 9.2; for pairs of games it does what pentanomial statistics do). Pooled,
-because an entrant of a gauntlet plays few blocks and those who win all theirs have no variance of
-their own to estimate; a sandwich from single blocks is too narrow there. Bounds are Student's t
+The games of a block share a seed and an opening with rotated seats, so they are not independent:
+usually luck evens out within a block. The covariance of the likelihood treats them as independent
+and every draw as a coin flip. One *dispersion* corrects both: the variance of the blocks' scores
+around their expectation, divided by the variance of the model, pooled over all blocks
+(quasi-likelihood: P. McCullagh and J. A. Nelder, Generalized Linear Models, 1989, 4.5 and 9.2; for
+pairs of games it matches pentanomial statistics). It is pooled because an entrant of a gauntlet
+plays few blocks, and an entrant that wins all of its blocks has no variance to estimate; a sandwich
+estimate from single blocks is too narrow in these cases. The bounds use Student's t distribution
 with the blocks' degrees of freedom.
 
-Measured over 1,000 simulated tournaments each (`tests/arena/test_ratings.py`), the intervals
-hold the known strengths in 94.7 to 96% of cases: round robins, gauntlets, long matches, four and
-six seats, with draws, seats of unequal worth and luck shared by a block. With a deviation of 300
-or 10,000 Elo in the prior the share changes by less than one in a hundred. With only a handful of
-blocks the intervals are too wide rather than too narrow (99.8% for three players and six blocks).
+In sets of 1,000 simulated tournaments (`tests/arena/test_ratings.py`), the intervals contain the
+true strengths in 94.7 to 96% of cases: round robins, gauntlets, long matches, four and six seats,
+with draws, unequal seats and luck shared within blocks. With a prior deviation of 300 or 10,000 Elo
+the coverage changes by less than one percentage point. With only a few blocks the intervals are too
+wide rather than too narrow (99.8% for three players and six blocks).
 
 The scale
 ---------
-Games determine only differences. Without anchors the mean of all entrants is 0, as tournament
-programs print it, or the value that the tournament sets. With anchors their ratings are fixed, and
-every interval is the uncertainty that remains.
+Games determine only differences. Without anchors the mean of all entrants is 0, as in other
+tournament programs, or the value set by the tournament. Anchors have fixed ratings, and the
+intervals describe the remaining uncertainty.
 """
 
 from __future__ import annotations
@@ -57,17 +57,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 ELO_PER_LOGIT: Final = 400 / math.log(10)
-"""Elo in one unit of the logistic scale."""
+"""Elo per unit of the logistic scale."""
 STRENGTH_DEVIATION: Final = 1000.0
-"""Deviation of the strengths, in Elo, before any game."""
+"""The standard deviation of the strengths' prior, in Elo."""
 SEAT_DEVIATION: Final = 100.0
-"""Deviation of the seats' effects, in Elo, before any game."""
+"""The standard deviation of the seat effects' prior, in Elo."""
 PRIOR_FREEDOM: Final = 2.0
-"""How many degrees of freedom a dispersion of 1 counts for, before any block."""
+"""The weight of the prior dispersion of 1, in degrees of freedom."""
 CONFIDENCE: Final = 0.95
 NEWTON_STEPS: Final = 100
 TOLERANCE: Final = 1e-6
-"""The length of a step, on the logistic scale, below which the mode is found."""
+"""The step length on the logistic scale below which the iteration has converged."""
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
@@ -76,7 +76,7 @@ Indices: TypeAlias = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class RatedGame:
-    """One game: the players by seat, as numbers, and their places; 1 is best, ties share one."""
+    """One game: the players' numbers and places, by seat; 1 is best, ties share a place."""
 
     block: str
     players: tuple[int, ...]
@@ -85,15 +85,15 @@ class RatedGame:
 
 @dataclass(frozen=True)
 class Ratings:
-    """Ratings by entrants' numbers, in Elo, with the bounds of their 95% intervals."""
+    """Ratings in Elo by entrants' numbers, with the bounds of their 95% intervals."""
 
     rating: Vector
     low: Vector
     high: Vector
     seats: Vector
-    """The seats' effects, in Elo, their mean 0."""
+    """The seat effects in Elo, with mean 0."""
     dispersion: float
-    """How much more whole blocks vary than the model says of independent games."""
+    """The variance of blocks relative to the model's variance of independent games."""
 
 
 def rate(
@@ -105,7 +105,7 @@ def rate(
 ) -> Ratings:
     """Rate `entrants` by `games`, all with the same number of seats.
 
-    `anchors` are known ratings by number; without any the ratings have the mean `mean`.
+    `anchors` maps numbers to known ratings; without anchors the mean rating is `mean`.
     """
     fit = _Fit(entrants, games, anchors or {})
     fit.maximize()
@@ -117,7 +117,7 @@ def rate(
         rating = centre @ rating + mean
         covariance = centre @ covariance @ centre
     for number, known in (anchors or {}).items():
-        rating[number] = known  # and not what rounding made of it
+        rating[number] = known  # exactly, without rounding errors
     reach = student_quantile(freedom, (1 + CONFIDENCE) / 2) * np.sqrt(np.diag(covariance))
     return Ratings(
         rating=rating,
@@ -142,7 +142,7 @@ def rate_entrants(
     anchors: Mapping[str, float],
     mean: float,
 ) -> dict[str, EntrantRating]:
-    """Rate those who have played, and anchors, by name; games name them by their numbers."""
+    """Rate anchors and entrants that have played, by name; games refer to entrants by number."""
     if not games:
         return {}
     known = {number: anchors[name] for number, name in enumerate(entrants) if name in anchors}
@@ -160,12 +160,12 @@ def rate_entrants(
 
 
 class _Fit:
-    """The mode of the likelihood; everything in here is on the logistic scale.
+    """Finds the posterior mode; all values in this class are on the logistic scale.
 
     A game's log-likelihood is ``sum(c * x) - sum(w * log(sum(exp(x of the set))))``; x is strength
-    plus seat. The first sum is over the seats; c is how often a seat is chosen. The second is over
-    *sets*, at each place those who could be next. All orders of those who tied make sets of their
-    own, with weights that sum to one. The last one left alone is no choice.
+    plus seat effect. The first sum is over the seats; c is how often a seat is chosen. The second
+    sum is over *choice sets*: for each place, the seats that could finish next. Each order of tied
+    seats has its own sets, with weights that sum to one. The last remaining seat is not a choice.
     """
 
     def __init__(
@@ -194,7 +194,7 @@ class _Fit:
         return self._values[self.entrants :]
 
     def maximize(self) -> None:
-        """Go to the mode by Newton's steps, halved where they would go down."""
+        """Find the mode with Newton's method, halving steps that decrease the likelihood."""
         free = np.ix_(self._free, self._free)
         height = self._log_posterior(self._values)
         for _ in range(NEWTON_STEPS):
@@ -209,7 +209,7 @@ class _Fit:
             while (higher := self._log_posterior(self._values + step)) < height - slack:
                 step /= 2
             self._values, height = self._values + step, higher
-        raise AssertionError("a concave likelihood has one mode, and Newton's steps get there")
+        raise AssertionError("Newton's method must converge on a concave likelihood")
 
     def _log_posterior(self, values: Vector) -> float:
         off = values - self._middle
@@ -217,11 +217,11 @@ class _Fit:
         return float(self._wins @ values) - self._sets.log_normalizer(values) - prior
 
     def dispersion(self) -> tuple[float, float]:
-        """Return the variance of blocks over that of the model, and the degrees of freedom.
+        """Return the ratio of the blocks' variance to the model's, and the degrees of freedom.
 
-        The score of a block beyond expectation is a vector with a number for each player. The
-        squared lengths of all vectors are compared with the traces of the model's covariances, so
-        that blocks count by their information.
+        The residual of a block is a vector with one entry per player. The squared lengths of all
+        residuals are compared with the traces of the model's covariances, so that blocks are
+        weighted by information.
         """
         expected, shares = self._sets.by_block(self._values, self.entrants)
         beyond = self._sets.wins_by_block(self.entrants) - expected
@@ -233,7 +233,7 @@ class _Fit:
         return (ratio + PRIOR_FREEDOM) / (freedom + PRIOR_FREEDOM), freedom + PRIOR_FREEDOM
 
     def covariance(self, dispersion: float) -> Matrix:
-        """Return the covariance of the strengths in Elo squared; anchors have none."""
+        """Return the covariance of the strengths in squared Elo; it is zero for anchors."""
         _, information = self._sets.moments(self._values)
         free = np.ix_(self._free, self._free)
         curvature = (information / dispersion + np.diag(self._precision))[free]
@@ -244,10 +244,10 @@ class _Fit:
 
 @dataclass(frozen=True)
 class _ChoiceSets:
-    """Sets of seats that could be next.
+    """Choice sets: sets of seats that could finish next.
 
-    ``features`` has for every set and each of its members the index of its strength and the
-    index of its seat; short sets are filled up, and ``absent`` is minus infinity there.
+    For every member of every set, ``features`` has the index of its strength and of its seat
+    effect; short sets are padded, and ``absent`` is minus infinity for the padding.
     """
 
     features: Indices  # [sets, members, 2]
@@ -260,7 +260,7 @@ class _ChoiceSets:
 
     @classmethod
     def of(cls, entrants: int, seats: int, games: Sequence[RatedGame]) -> _ChoiceSets:
-        """Collect the sets of `games`."""
+        """Collect the choice sets of `games`."""
         blocks = {name: i for i, name in enumerate(dict.fromkeys(game.block for game in games))}
         sets = [
             (game, members, weight)
@@ -290,14 +290,14 @@ class _ChoiceSets:
         )
 
     def log_normalizer(self, values: Vector) -> float:
-        """Return the weighted sum of the logarithms."""
+        """Return the weighted sum of the sets' log normalizers."""
         at = values[self.features].sum(axis=2) + self.mask
         top = at.max(axis=1, keepdims=True)
         logs = top[:, 0] + np.log(np.exp(at - top).sum(axis=1))
         return float(self.weight @ logs)
 
     def moments(self, values: Vector) -> tuple[Vector, Matrix]:
-        """Return both derivatives of `log_normalizer`: what is expected, and how sure."""
+        """Return the first and second derivative of `log_normalizer` (mean and covariance)."""
         chance = self._probabilities(values)
         share = np.repeat((self.weight[:, None] * chance)[:, :, None], 2, axis=2)
         expected: Vector = np.bincount(self.features.ravel(), share.ravel(), self.size).astype(
@@ -310,20 +310,20 @@ class _ChoiceSets:
         return expected, same - self._scatter(flat, flat, outer)
 
     def by_block(self, values: Vector, entrants: int) -> tuple[Matrix, float]:
-        """Return what each block's players are expected to win, and the sum of all variances."""
+        """Return the expected wins of each block's players and the sum of all variances."""
         chance = self._probabilities(values)
         share = self.weight[:, None] * chance
         expected = self._sum_by_block(self.block[:, None], self.features[:, :, 0], share, entrants)
         return expected, float((share * (1 - chance)).sum())
 
     def wins_by_block(self, entrants: int) -> Matrix:
-        """Return how often each block's players were chosen."""
+        """Return the number of times that each block's players were chosen."""
         return self._sum_by_block(
             self.seatings[:, 0], self.seatings[:, 1], self.choice_counts, entrants
         )
 
     def wins(self, entrants: int) -> Vector:
-        """Return how often each strength and each seat was chosen."""
+        """Return the number of times that each strength and each seat was chosen."""
         both = np.concatenate([self.seatings[:, 1], entrants + self.seatings[:, 2]])
         won: Vector = np.bincount(both, np.tile(self.choice_counts, 2), self.size).astype(float)
         return won
@@ -337,13 +337,13 @@ class _ChoiceSets:
         return summed.reshape(blocks, entrants)
 
     def _probabilities(self, values: Vector) -> Matrix:
-        """Return for every set how likely each of its members is next."""
+        """Return the probability of each member to finish next, for every set."""
         at = values[self.features].sum(axis=2) + self.mask
         chance = np.exp(at - at.max(axis=1, keepdims=True))
         return np.asarray(chance / chance.sum(axis=1, keepdims=True))
 
     def _scatter(self, rows: Indices, columns: Indices, values: NDArray[np.float64]) -> Matrix:
-        """Add `values` up where their row's and column's indices meet."""
+        """Add `values` to a matrix at the indices given by their rows and columns."""
         where = rows[..., :, None] * self.size + columns[..., None, :]
         summed: Vector = np.bincount(where.ravel(), values.ravel(), self.size**2).astype(float)
         return summed.reshape(self.size, self.size)
@@ -351,10 +351,10 @@ class _ChoiceSets:
 
 @functools.lru_cache(maxsize=4096)
 def _choice_sets(ranks: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], float], ...]:
-    """Return the sets of seats that could be next in a game with these places, with weights.
+    """Return the choice sets of a game with these places, with weights.
 
-    Before a tied group's first place all of the group are there, before its second all but one,
-    each one being absent equally often, and so on.
+    For the first place of a tied group all members are available, for the second all but one, with
+    each member missing equally often, and so on.
     """
     sets: list[tuple[tuple[int, ...], float]] = []
     for rank in sorted(set(ranks)):
@@ -370,16 +370,17 @@ def _choice_sets(ranks: tuple[int, ...]) -> tuple[tuple[tuple[int, ...], float],
 
 @functools.lru_cache(maxsize=4096)
 def _choice_counts(ranks: tuple[int, ...]) -> tuple[float, ...]:
-    """Return how often each seat is chosen: once, or 0 times if it alone is last.
+    """Return how often each seat is chosen: once, or 0 times for a sole last place.
 
-    Each of n seats tied for the last place is left alone equally often, and counts 1 - 1/n.
+    Each of n seats tied for last place counts 1 - 1/n, since each is equally often the one left
+    over.
     """
     last = max(ranks)
     return tuple(1 - (rank == last) / ranks.count(last) for rank in ranks)
 
 
 def student_quantile(freedom: float, level: float) -> float:
-    """Return the quantile of Student's t (Abramowitz and Stegun 26.7.5; exact for 1 and 2)."""
+    """Return a quantile of Student's t (Abramowitz and Stegun 26.7.5; exact for df 1 and 2)."""
     if freedom <= 1:
         return math.tan(math.pi * (level - 0.5))
     if freedom <= 2:

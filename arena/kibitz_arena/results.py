@@ -1,7 +1,7 @@
 """The results of a tournament so far, as one model.
 
-Tables, exports and pages are made from `Results` and from nothing else. It is complete at every
-moment of a tournament: before the first game all counts are 0 and all ratings None.
+Tables, exports and pages are rendered from `Results` only. It is valid at any time during a
+tournament: before the first game all counts are 0 and all ratings None.
 """
 
 from __future__ import annotations
@@ -38,42 +38,42 @@ class TournamentInfo(Tolerant):
     time_control: str
     format: Format
     seed: Seed | None = Field(
-        description="what everything random follows from; absent while the tournament runs, where"
-        " nobody is to know it"
+        description="the seed of all random choices; absent while it is secret"
     )
     commitment: str | None = Field(
-        None, description="SHA-256 of the text of a seed of 64 digits, published from the start on"
+        None, description="SHA-256 of the text of a 64-digit seed, published from the start"
     )
-    hash: str = Field(description="SHA-256 of all that says which games there are")
+    hash: str = Field(description="SHA-256 of all settings that determine the games")
 
 
 class EntrantStanding(Tolerant):
-    """One entrant. Ratings are in Elo units; `low` and `high` bound the 95% interval."""
+    """An entrant's standing. Ratings are in Elo; `low` and `high` are the bounds of the 95%
+    interval."""
 
     name: str
-    what: str = Field(description="what it is, such as `bot bots/ada.py`")
+    what: str = Field(description="a description, such as `bot bots/ada.py`")
     games: int
-    wins: int = Field(description="games in which it had the best place alone")
-    draws: int = Field(description="games in which it shared the best place")
+    wins: int = Field(description="games in which it was alone in first place")
+    draws: int = Field(description="games in which it shared first place")
     losses: int = Field(description="all its other games")
-    mean_place: float | None = Field(description="mean place, 1 is best, ties share the mean")
+    mean_place: float | None = Field(description="mean place; 1 is best, ties share the mean")
     mean_score: float | None = Field(None, description="mean of the game's own points")
     points: float = Field(
-        description="the share of the others that it has beaten, ties counting half, summed over"
-        " its games; a game of two gives 1, 0.5 or 0. A bye gives what winning its block would"
+        description="the share of opponents beaten, ties as half, summed over its games; a game of"
+        " two gives 1, 0.5 or 0. A bye counts like winning its block"
     )
-    byes: int = Field(0, description="blocks of a Swiss tournament in which it had nobody to play")
+    byes: int = Field(0, description="blocks of a Swiss tournament in which it had no opponent")
     rating: float | None = None
     low: float | None = None
     high: float | None = None
-    anchor: bool = Field(False, description="whether its rating was given, and fixes the scale")
-    used_ms: int | None = Field(None, description="time it used in all, where that was noted")
-    causes: dict[Cause, int] = Field(description="how often its seat dropped out, by cause")
-    terminations: dict[Termination, int] = Field(description="how its games ended for it")
+    anchor: bool = Field(False, description="whether its rating is known and fixes the scale")
+    used_ms: int | None = Field(None, description="total time used, where recorded")
+    causes: dict[Cause, int] = Field(description="how often it dropped out, by cause")
+    terminations: dict[Termination, int] = Field(description="how its games ended")
 
 
 class HeadToHead(Tolerant):
-    """One entrant against another: how often it finished before, beside and behind it."""
+    """One entrant against another: how often it finished ahead, level and behind."""
 
     games: int = 0
     wins: int = 0
@@ -82,15 +82,15 @@ class HeadToHead(Tolerant):
 
     @property
     def points(self) -> float:
-        """A win counts 1, a draw a half."""
+        """The points: 1 for a win, 0.5 for a draw."""
         return self.wins + 0.5 * self.draws
 
 
 class Results(Tolerant):
-    """All that a tournament has shown so far.
+    """The results of a tournament so far.
 
-    `standings` are sorted, best first; rows and columns of `crosstable` are in the same
-    order. The cells of an entrant against itself are None.
+    `standings` is sorted, best first; the rows and columns of `crosstable` have the same order. The
+    cells of an entrant against itself are None.
     """
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
@@ -100,25 +100,25 @@ class Results(Tolerant):
     standings: list[EntrantStanding]
     crosstable: list[list[HeadToHead | None]]
     games: list[GameLine] = Field(description="in the order in which they ended")
-    planned: int = Field(description="games of the whole tournament")
-    played: int = Field(description="games that count so far")
-    finished: bool = Field(description="whether nothing is left to play")
+    planned: int = Field(description="number of games in the whole tournament")
+    played: int = Field(description="number of counted games so far")
+    finished: bool = Field(description="whether no games are left to play")
     stopped: str | None = Field(None, description="why the tournament ended before its last game")
-    sequential: SprtResult | None = Field(None, description="where the sequential test stands")
+    sequential: SprtResult | None = Field(None, description="the state of the sequential test")
     claims: list[CheckedClaim] = Field(
-        default_factory=list, description="what the tournament is held to show"
+        default_factory=list, description="claims about the tournament, checked against its games"
     )
     isolation: list[IsolationTool] = Field(
         default_factory=list,
-        description="what kept entrants that are code of others apart; empty where none is",
+        description="tools that isolated untrusted entrants; empty if there were none",
     )
-    interruptions: int = Field(description="how often the tournament went on after it was cut off")
-    requeued: int = Field(description="games repeated after a failure of the infrastructure")
-    seconds: float = Field(description="how long the tournament ran, breaks left out")
+    interruptions: int = Field(description="how often the tournament resumed after an interruption")
+    requeued: int = Field(description="games replayed after an infrastructure failure")
+    seconds: float = Field(description="running time of the tournament, without breaks")
 
     @classmethod
     def of(cls, tournament: Tournament, progress: TournamentState) -> Results:
-        """Return what `progress` shows of `tournament`."""
+        """Return the results of `tournament` with the state `progress`."""
         tallies = [_EntrantTotals(tournament, progress, entrant) for entrant in tournament.entrants]
         ratings = _ratings(tournament, progress)
         tallies.sort(key=lambda tally: (_sort_key(ratings.get(tally.name)), -tally.points))
@@ -184,7 +184,7 @@ class _EntrantTotals:
         self._seats = [game.players.index(self.name) for game in self._games]
 
     def standing(self, rated: EntrantRating | None) -> EntrantStanding:
-        """Return its line of the table."""
+        """Return the entrant's standing."""
         games = [*zip(self._games, self._seats, strict=True)]
         tied = [_tied_count(game.result, seat) for game, seat in games]
         outcomes = Counter(
@@ -219,12 +219,12 @@ class _EntrantTotals:
 
 
 def _tied_count(result: Result, seat: int) -> int:
-    """Return how many others share a seat's place."""
+    """Return how many other seats share a seat's place."""
     return sum(other.rank == result.seats[seat].rank for other in result.seats) - 1
 
 
 def _seat_score(seat: SeatResult) -> float:
-    """Return what a seat has by the game's own count, or its share where it counts nothing."""
+    """Return a seat's points in the game's own scoring, or its share if the game has no points."""
     return seat.score if seat.points is None else seat.points
 
 
@@ -233,10 +233,10 @@ def _termination(cause: Cause | None) -> Termination:
 
 
 def _ratings(tournament: Tournament, progress: TournamentState) -> dict[str, EntrantRating]:
-    """Return the ratings of those who have played, and of anchors, by name."""
+    """Return the ratings of anchors and of entrants that have played, by name."""
     numbers = {name: number for number, name in enumerate(tournament.names)}
-    # In the order of their tags: sums of fractions depend on the order, workers' games end
-    # in any, and two whose ratings are equal are to stand in the same order every time.
+    # Sorted by tag: floating-point sums depend on the order, workers' games end in any order, and
+    # entrants with equal ratings must always be listed in the same order.
     games = [
         RatedGame(
             block=progress.game(tag).block,
@@ -249,12 +249,12 @@ def _ratings(tournament: Tournament, progress: TournamentState) -> dict[str, Ent
 
 
 def _sort_key(rated: EntrantRating | None) -> float:
-    """Return a number that is smaller for the better; those without a rating come last."""
+    """Return a sort key that is smaller for better entrants; entrants without a rating are last."""
     return math.inf if rated is None else -rated.rating
 
 
 def _head_to_head(progress: TournamentState) -> dict[tuple[str, str], HeadToHead]:
-    """Return the results of every entrant against every other, in games that both were in."""
+    """Return the results of every entrant against every other, in games that both played."""
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for ended in progress.ended.values():
         ranks = [seat.rank for seat in ended.result.seats]

@@ -1,21 +1,21 @@
 """The schedule of a tournament: its games, in order.
 
-A *game* is one rotation of a *block*: one group of entrants, one seed, one opening. The same
-tournament has the same schedule in every process; a Swiss round follows from the tournament and
-from the points of the rounds before it.
+A *game* is one rotation of a *block*: one group of entrants, one seed, one opening. A tournament
+has the same schedule in every process; a Swiss round depends only on the tournament and the points
+of earlier rounds.
 
-Every format plays in *cycles*, one block of every pairing or group and then the next, so that
-the counts of a tournament that ends early are as even as they can be:
+Every format is played in *cycles* with one block of every pairing or group, so that game counts are
+as even as possible if a tournament ends early:
 
     round-robin    all against all, by the circle method: an entrant plays again only
                    after (nearly) all others have played
-    gauntlet       each challenger against every non-challenger
-    free-for-all   the groups of a design (see `block_design` for what they guarantee)
-    swiss          rounds of pairs (see `pairing`); blocks of one pairing follow each other
+    gauntlet       each challenger against every other entrant
+    free-for-all   the groups of a design (see `block_design` for its guarantees)
+    swiss          rounds of pairs (see `pairing`); the blocks of a pairing are consecutive
 
-In whole blocks every entrant has every seat equally often. A last block that is cut short
-(`balanced: false`) leaves out other rotations for every pairing, so that no entrant begins all
-of its games.
+In complete blocks every entrant has every seat equally often. An incomplete last block (`balanced:
+false`) omits different rotations for different pairings, so that no entrant has the first move in
+all of its games.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from kibitz_games.core import registry
 from kibitz_protocol.wire.values import Options, derive_seed
 
 SEED_LIMIT = 2**53
-"""Seeds of openings and seatings are below this number."""
+"""The exclusive upper limit of seeds for openings and seatings."""
 
 Group: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduledGame:
-    """One game: the players by seat, and all that the start depends on except the options.
+    """One game: the players by seat, and everything that determines its start except the options.
 
-    `tag` is unique in the tournament and the same whenever its schedule is made: ``b17.2`` is the
-    second rotation of block 17, ``r3.b2.1`` belongs to the third round of a Swiss tournament.
+    `tag` is unique in the tournament and stable across processes: ``b17.2`` is the second rotation
+    of block 17, ``r3.b2.1`` belongs to the third round of a Swiss tournament.
     """
 
     tag: str
@@ -55,12 +55,13 @@ class ScheduledGame:
     seed: str
     """64 hexadecimal digits."""
     opening: int
-    """Which opening of the tournament it has, counted without end."""
+    """The number of the opening; the tournament's openings repeat cyclically."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The games of one group on one seed; the names are in the order of the first rotation."""
+    """The games of one group with one seed; the names are in the seating order of the first
+    rotation."""
 
     tag: str
     round: int | None
@@ -69,15 +70,15 @@ class Block:
 
 
 class Schedule:
-    """The blocks of a tournament. Only `add_round`, for Swiss tournaments, ever adds to it."""
+    """The blocks of a tournament. Only `add_round`, for Swiss tournaments, adds blocks later."""
 
     def __init__(self, tournament: Tournament) -> None:
         self.tournament = tournament
         self.blocks: list[Block] = []
         self.byes: Counter[str] = Counter()
-        """The number of rounds in which each entrant had no opponent."""
+        """The number of byes of each entrant."""
         self.rounds = 0
-        """How many rounds of a Swiss tournament are known."""
+        """The number of rounds of a Swiss tournament that have been paired."""
         self._met: Counter[pairing.NamePair] = Counter()
         if tournament.format == "swiss":
             self.add_round(dict.fromkeys(tournament.names, 0.0))
@@ -91,19 +92,19 @@ class Schedule:
 
     @property
     def total(self) -> int:
-        """How many games the whole tournament has."""
+        """The number of games in the whole tournament."""
         if self.tournament.format != "swiss":
             return sum(len(block.games) for block in self.blocks)
         pairs = len(self.tournament.entrants) // 2
         return (self.tournament.rounds or 0) * pairs * self.tournament.games_per_pairing
 
     def add_round(self, points: Mapping[str, float]) -> None:
-        """Add the next round of a Swiss tournament; call it once all games of the last have ended.
+        """Add the next round of a Swiss tournament, after all games of the previous one have ended.
 
-        `points` are those of games alone; what byes are worth is known here.
+        `points` must not include byes; they are added here.
         """
         if self.complete:
-            raise ValueError(f"all {self.rounds} rounds are there already")
+            raise ValueError(f"all {self.rounds} rounds have already been paired")
         self.rounds += 1
         worth = {name: points[name] + self.bye_points(name) for name in self.tournament.names}
         ranking = sorted(_seeding_order(self.tournament), key=lambda name: -worth[name])
@@ -113,11 +114,11 @@ class Schedule:
         self.blocks.extend(_round_blocks(self.tournament, paired.pairs, self.rounds))
 
     def bye_points(self, name: str) -> float:
-        """Return what the byes of an entrant are worth: as if it had won every game."""
+        """Return the points for an entrant's byes, each worth winning every game of a block."""
         return float(self.byes[name] * self.tournament.games_per_pairing)
 
     def options(self, game: ScheduledGame) -> Options:
-        """Return the options of a game, its opening included."""
+        """Return the options of a game, including its opening."""
         options, openings = self.tournament.game.options, self.tournament.openings
         if openings is None:
             return options
@@ -127,15 +128,15 @@ class Schedule:
             plies = openings.random_plies
             return options | random_opening(rules, options, self.tournament.seats, plies, seed)
         if isinstance(openings, OpeningFile):
-            raise AssertionError("the configuration of a tournament holds the openings of its file")
+            raise AssertionError("the configuration must contain the openings of the file")
         return options | openings[game.opening % len(openings)]
 
 
 class FixedSchedule(Schedule):
-    """Blocks of a tournament that were chosen elsewhere, for a worker to play.
+    """Blocks that were selected elsewhere, for a worker to play.
 
-    Rounds of a Swiss tournament depend on points that a worker does not have, so a worker receives
-    its games instead of computing them.
+    Swiss rounds depend on points that a worker does not have, so a worker receives its games
+    instead of computing them.
     """
 
     def __init__(self, tournament: Tournament, games: Sequence[ScheduledGame]) -> None:
@@ -146,34 +147,34 @@ class FixedSchedule(Schedule):
 
     @property
     def complete(self) -> bool:
-        """Whether all blocks are known, which they are."""
+        """Return true, since all blocks are known."""
         return True
 
     @property
     def total(self) -> int:
-        """How many games there are."""
+        """The number of games."""
         return sum(len(block.games) for block in self.blocks)
 
 
 def _blocks_of(games: Sequence[ScheduledGame]) -> Iterator[Block]:
-    """Yield the blocks of games that follow each other, whole or in part."""
+    """Group consecutive games into complete or partial blocks."""
     for tag, block_games in itertools.groupby(games, key=lambda game: game.block):
         inside = tuple(block_games)
         yield Block(tag, inside[0].round, inside[0].players, inside)
 
 
 def game_seed(tournament: Tournament, *path: str | int) -> str:
-    """Return the seed of the games of a block, or of one game: 256 bits, in hexadecimal."""
+    """Return the seed of a block or of one game: 256 bits in hexadecimal."""
     return f"{derive_seed(tournament.base_seed, *path):064x}"
 
 
 def _short_seed(tournament: Tournament, *path: str | int) -> int:
-    """Return a seed below `SEED_LIMIT`, from the first 64 bits of a whole one."""
+    """Return a seed below `SEED_LIMIT` from the first 64 bits of a full seed."""
     return (derive_seed(tournament.base_seed, *path) >> 192) % SEED_LIMIT
 
 
 def _groups_of_cycle(tournament: Tournament) -> list[Group]:
-    """Return the groups of a cycle, in order."""
+    """Return the groups of a cycle in order."""
     names = tournament.names
     if tournament.format == "round-robin":
         return [*_circle_method(names)]
@@ -185,9 +186,9 @@ def _groups_of_cycle(tournament: Tournament) -> list[Group]:
 
 
 def _circle_method(names: Sequence[str]) -> Iterator[Group]:
-    """Yield all pairs, round after round: one stays, the others go around the circle.
+    """Yield all pairs, round by round: one entrant is fixed, the others rotate.
 
-    After J. Schurig (1886); the one that stays takes the seats in turn.
+    After J. Schurig (1886); the fixed entrant alternates between the seats.
     """
     ring: list[str | None] = [*names, *([None] if len(names) % 2 else [])]
     for turn in range(len(ring) - 1):
@@ -217,7 +218,7 @@ def _round_blocks(tournament: Tournament, pairs: Sequence[Group], round: int) ->
 def _make_block(
     tournament: Tournament, tag: str, group: Group, cycle: int, index: int, round: int | None
 ) -> Block:
-    """Return a block: block number `cycle` of group number `index`."""
+    """Return the block for a cycle and a group: block number `cycle` of group number `index`."""
     seating = _first_seating(tournament, tag, group, cycle)
     again = cycle % tournament.blocks_per_pairing
     count = min(tournament.seats, tournament.games_per_pairing - again * tournament.seats)
@@ -236,7 +237,7 @@ def _make_block(
 
 
 def _first_seating(tournament: Tournament, tag: str, group: Group, cycle: int) -> Group:
-    """Return the first seating: two take turns; of more, the order is drawn at random."""
+    """Return the first seating: two entrants alternate; for more, the order is random."""
     if len(group) == 2:
         return group if cycle % 2 == 0 else group[::-1]
     rng = random.Random(_short_seed(tournament, "seating", tag))
@@ -244,7 +245,7 @@ def _first_seating(tournament: Tournament, tag: str, group: Group, cycle: int) -
 
 
 def _seeding_order(tournament: Tournament) -> list[str]:
-    """Return the names in the order of the seeding; those without a place keep their order."""
+    """Return the names in seeding order; unseeded entrants keep their order."""
     last = len(tournament.entrants) + 1
     return [
         entrant.name

@@ -1,19 +1,20 @@
-"""Sequential probability ratio tests: decide with few games whether A is better than B.
+"""Sequential probability ratio tests: decide whether A is better than B with as few games as
+possible.
 
-The generalized sequential probability ratio test (GSPRT) on the scores of blocks. H0 says that
-A is expected to score as a player `elo0` stronger than B does, H1 as one `elo1` stronger, in
-logistic Elo: ``1 / (1 + 10 ** (-elo / 400))``. After every block the test compares how likely
-the scores so far are at best under H1 and at best under H0. The test ends when the logarithm of
-that ratio (LLR) leaves the interval from ``log(beta / (1 - alpha))`` to
-``log((1 - beta) / alpha)`` (A. Wald, Sequential Analysis, 1947).
+The generalized sequential probability ratio test (GSPRT) on the scores of blocks. Under H0, A's
+expected score is that of a player `elo0` stronger than B; under H1, `elo1` stronger, in logistic
+Elo: ``1 / (1 + 10 ** (-elo / 400))``. After every block the test compares the maximum likelihood of
+the scores so far under H1 and under H0. The test ends when the logarithm of that ratio (LLR) leaves
+the interval from ``log(beta / (1 - alpha))`` to ``log((1 - beta) / alpha)`` (A. Wald, Sequential
+Analysis, 1947).
 
 The unit is the block, not the game: the games of a block share a seed and an opening, so their
-results are not independent, and counting them one by one would overstate what is known. For two
-seats this is the pentanomial test of fishtest (M. Van den Bergh, "A practical introduction to
-the GSPRT", http://hardy.uhasselt.be/Fishtest/GSPRT_approximation.pdf; the likelihood at a given
-mean is Proposition 1.1 of his "support_MLE_multinomial", the empirical likelihood of A. B. Owen,
-Biometrika 75, 1988). For more seats a game's score is whether A finished before B, a tie counting
-half, whatever the others did.
+results are not independent, and counting them individually would overstate the evidence. For two
+seats this is the pentanomial test of fishtest (M. Van den Bergh, "A practical introduction to the
+GSPRT", http://hardy.uhasselt.be/Fishtest/GSPRT_approximation.pdf; the likelihood at a given mean is
+Proposition 1.1 of his "support_MLE_multinomial", the empirical likelihood of A. B. Owen, Biometrika
+75, 1988). With more seats, a game's score is whether A finished ahead of B, with ties as half,
+regardless of the other players.
 """
 
 from __future__ import annotations
@@ -32,15 +33,16 @@ from kibitz_protocol.wire.values import Tolerant
 State: TypeAlias = Literal["running", "accepted H0", "accepted H1"]
 
 PSEUDOCOUNT: Final = 1e-3
-"""The count of an outcome that never happened, in blocks, as in fishtest: keeps all finite."""
+"""The pseudo-count for outcomes that never occurred, in blocks, as in fishtest; keeps values
+finite."""
 BISECTION_STEPS: Final = 100
-"""Halvings of the interval in which a likelihood's multiplier is sought; doubles need 60."""
+"""The number of bisection steps for a likelihood's multiplier; doubles need 60."""
 
 
 class SprtResult(Tolerant):
     """The state of a sequential test."""
 
-    better: tuple[str, str] = Field(description="who is asked to be better than whom")
+    better: tuple[str, str] = Field(description="A and B: is A better than B?")
     elo0: float
     elo1: float
     alpha: float
@@ -62,9 +64,9 @@ class SprtResult(Tolerant):
 
 
 class Sprt:
-    """A test under way: `add` every block once it is complete, in the order of completion."""
+    """A running test; `add` every block in the order of completion."""
 
-    __test__ = False  # not one of pytest's
+    __test__ = False  # not a pytest class
 
     def __init__(self, stop: StopRule, *, paired: bool = False) -> None:
         """`paired` says that each block is two games with two seats."""
@@ -77,7 +79,7 @@ class Sprt:
         self._state: State = "running"
 
     def add(self, score: float) -> None:
-        """Count a block: the mean score of A against B in it, 0 to 1.
+        """Count a block by the mean score of A against B, 0 to 1.
 
         Blocks after the decision are ignored.
         """
@@ -116,12 +118,12 @@ class Sprt:
 
 
 def expected_score(elo: float) -> float:
-    """Return the expected score of a player who is `elo` stronger, in logistic Elo."""
+    """Return the expected score of a player who is stronger by `elo`, in logistic Elo."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
 def block_score(places: Iterable[tuple[int, int]]) -> float:
-    """Return the mean score of a block; `places` are the ranks of A and B in each of its games."""
+    """Return the mean score of a block; `places` contains the places of A and B in each game."""
     scores = [0.5 * ((a < b) - (a > b)) + 0.5 for a, b in places]
     return sum(scores) / len(scores)
 
@@ -129,8 +131,8 @@ def block_score(places: Iterable[tuple[int, int]]) -> float:
 def llr(scores: Mapping[float, int], mean0: float, mean1: float) -> float:
     """Return the log-likelihood ratio of a mean score of `mean1` against `mean0`.
 
-    `scores` counts the blocks of each mean score. Losing or winning all points is always possible,
-    so these outcomes count a little even if they never happened.
+    `scores` counts the blocks by mean score. Losing or winning all points is always possible, so
+    these outcomes get a small pseudo-count.
     """
     counts = {0.0: PSEUDOCOUNT, 1.0: PSEUDOCOUNT} | {score: float(n) for score, n in scores.items()}
     total = sum(counts.values())
@@ -145,9 +147,9 @@ def llr(scores: Mapping[float, int], mean0: float, mean1: float) -> float:
 def _multiplier(counts: Mapping[float, float], mean: float) -> float:
     """Return t with ``sum(p * (a - mean) / (1 + t * (a - mean))) == 0``.
 
-    The most likely distribution with this mean gives outcome `a` the probability
-    ``p / (1 + t * (a - mean))``, where `p` is its share of what was seen. The sum falls with t
-    between the two poles, so halving finds its zero.
+    The most likely distribution with this mean gives outcome `a` the probability ``p / (1 + t * (a
+    - mean))``, where `p` is its observed frequency. The sum decreases in t between the two poles,
+    so bisection finds its root.
     """
     low, high = -1 / (1 - mean), 1 / mean
     for _ in range(BISECTION_STEPS):

@@ -1,6 +1,6 @@
-"""The state of a tournament: the fold over the entries of its journal.
+"""The state of a tournament, derived from the entries of its journal.
 
-It is the same live and after a restart.
+The state is the same while running and after a restart.
 """
 
 from __future__ import annotations
@@ -30,45 +30,45 @@ from kibitz_protocol.wire.shares import beaten_share
 
 
 def attempt_tag(tag: str, number: int) -> str:
-    """Return the tag of an attempt: the game's own for the first, number 0."""
+    """Return the tag of an attempt; the first attempt, number 0, has the game's own tag."""
     return f"{tag}~{number}" if number else tag
 
 
 def original_tag(tag: str) -> str:
-    """Return the tag in the schedule of any attempt's tag."""
+    """Return the game's own tag for any attempt's tag."""
     return tag.partition("~")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class DueGame:
-    """A game to be asked for, under the tag of its present attempt."""
+    """A game to request, with the tag of its current attempt."""
 
     tag: str
     game: ScheduledGame
 
 
 class TournamentState:
-    """How far a tournament is: the fold over its entries.
+    """The progress of a tournament, derived from its entries.
 
-    Every entry goes through `apply`, whether it has just been written or was read. `due` says
-    what to ask for next; what it answers has to be written as `GamesRequested` and applied
-    before it is asked for.
+    Every entry goes through `apply`, whether it was just written or read from disk. `due` returns
+    the games to request next; they must be written as `GamesRequested` and applied before they are
+    requested.
     """
 
     def __init__(self, tournament: Tournament, schedule: Schedule | None = None) -> None:
-        """Begin at the start; `schedule` is the tournament's own unless another one is given."""
+        """Create the initial state; `schedule` defaults to the tournament's own."""
         self.tournament = tournament
         self.schedule = schedule or Schedule(tournament)
         self._planned = self.schedule.total
         self.ended: dict[str, GameEnded] = {}
-        """The games that count, by their own tags, in the order in which they ended."""
+        """The counted games by their own tags, in the order in which they ended."""
         self.points: dict[str, float] = dict.fromkeys(tournament.names, 0.0)
-        """The points of the entrants from games, without byes."""
+        """The entrants' points from games, without byes."""
         self.requeued = 0
         self.sessions = 0
-        """The number of times that the tournament was started or continued."""
+        """The number of times that the tournament was started or resumed."""
         self.isolation: list[IsolationTool] = []
-        """The tools that isolated entrants of foreign code, in order if they changed."""
+        """The tools that isolated untrusted entrants, in order of first use."""
         self.stopped: RunStopped | None = None
         """Why the tournament stopped; None while it runs."""
         self.running_ms = 0
@@ -80,10 +80,10 @@ class TournamentState:
         self._retry_queue: deque[str] = deque()
         """Games that failed and have not been arranged again."""
         self._outstanding: dict[str, str] = {}
-        """The game's own tag, by the tag it was arranged under."""
+        """The game's own tag by the tag of the arranged attempt."""
         self._attempts: Counter[str] = Counter()
         self._remaining: Counter[str] = Counter()
-        """How many games each block lacks."""
+        """The number of unfinished games of each block."""
         paired = tournament.seats == 2
         self._sprt = sprt.Sprt(tournament.stop, paired=paired) if tournament.stop else None
         self._add_new_blocks()
@@ -92,17 +92,17 @@ class TournamentState:
     def fold(
         cls, tournament: Tournament, entries: Iterable[Entry], schedule: Schedule | None = None
     ) -> Self:
-        """Return the progress after `entries`; raises `JournalError` if they are impossible."""
+        """Return the state after `entries`; raise `JournalError` if they are inconsistent."""
         progress = cls(tournament, schedule)
         apply_entries(progress.apply, entries)
         return progress
 
-    # What there is to do
+    # Queries
 
     def due(self, at_most: int) -> list[DueGame]:
-        """Return the next games to ask for, so that at most `at_most` are outstanding.
+        """Return the next games to request, so that at most `at_most` are outstanding.
 
-        Games that failed come first. There are none once the tournament has stopped or is decided.
+        Failed games come first. Empty once the tournament has stopped or is decided.
         """
         room = at_most - len(self._outstanding)
         if room <= 0 or self.over:
@@ -118,39 +118,39 @@ class TournamentState:
 
     @property
     def outstanding_tags(self) -> Collection[str]:
-        """The tags of the games that are outstanding."""
+        """The tags of the outstanding games."""
         return self._outstanding.keys()
 
     @property
     def stuck(self) -> list[str]:
-        """Games that failed more often than the tournament allows: the tournament cannot finish."""
+        """Games that failed more often than the tournament allows, so it cannot finish."""
         return [tag for tag in self._retry_queue if self._exhausted(tag)]
 
     @property
     def planned(self) -> int:
-        """How many games the whole tournament has."""
+        """The number of games in the whole tournament."""
         return self._planned
 
     @property
     def played(self) -> int:
-        """How many games count."""
+        """The number of counted games."""
         return len(self.ended)
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to play: all games have ended, or the test is decided."""
+        """Whether all games have ended or the sequential test is decided."""
         if self._outstanding:
             return False
         return self.decided or (self.schedule.complete and self.played == self.planned)
 
     @property
     def over(self) -> bool:
-        """Whether no further game is to be asked for."""
+        """Whether no more games will be requested."""
         return self.stopped is not None or self.decided
 
     @property
     def decided(self) -> bool:
-        """Whether the sequential test has ended, or had when the tournament stopped for it."""
+        """Whether the sequential test is decided, or was at the recorded stop."""
         by_entry = self.stopped is not None and self.stopped.reason == "decided"
         return by_entry or (self._sprt is not None and self._sprt.result.decided)
 
@@ -160,7 +160,7 @@ class TournamentState:
         return self._sprt.result if self._sprt else None
 
     def game(self, tag: str) -> ScheduledGame:
-        """Return the game of any attempt's tag; raises `JournalError` for an unknown one."""
+        """Return the game for any attempt's tag; raise `JournalError` for an unknown tag."""
         try:
             return self._games[original_tag(tag)]
         except KeyError:
@@ -177,7 +177,7 @@ class TournamentState:
         record: str | None = None,
         report: str | None = None,
     ) -> GameEnded | GameRequeued:
-        """Return the entry for a match that is over: what failed is requeued, all else counts."""
+        """Return the entry for a finished match: failed games are requeued, all others count."""
         if result.cause in UNDECIDED:
             return GameRequeued(at_ms=at_ms, tag=tag, match=match, detail=result.reason)
         return GameEnded(
@@ -192,9 +192,10 @@ class TournamentState:
         )
 
     def stop_entry(self, at_ms: int, stop: tuple[StopReason, str] | None) -> RunStopped | None:
-        """Return the entry with the reason of the end; None if all games are played or it exists.
+        """Return the entry with the reason for the end; None if all games were played.
 
-        `stop` is the reason to begin no more games, with details.
+        It is also None if the entry already exists. `stop` is the reason to start no more games,
+        with details.
         """
         if self.finished:
             stop = ("decided", "") if self.played < self.planned else None
@@ -205,10 +206,10 @@ class TournamentState:
             return None
         return RunStopped(at_ms=at_ms, reason=stop[0], detail=stop[1])
 
-    # What happened
+    # Events
 
     def apply(self, entry: Entry) -> None:
-        """Fold one entry in; raises `JournalError`, and changes nothing, if it is impossible."""
+        """Apply an entry; raise `JournalError` and change nothing if it is inconsistent."""
         match entry:
             case RunStarted():
                 self._apply_started(entry)
@@ -223,7 +224,7 @@ class TournamentState:
         self._count_running_time(entry)
 
     def _count_running_time(self, entry: Entry) -> None:
-        """Count the time since the last entry; a break ends with `RunStarted`."""
+        """Add the time since the last entry, except for breaks, which end with `RunStarted`."""
         if self._last_ms is not None and not isinstance(entry, RunStarted):
             self.running_ms += max(0, entry.at_ms - self._last_ms)
         self._last_ms = entry.at_ms
@@ -281,7 +282,7 @@ class TournamentState:
         return own
 
     def _complete_block(self, block: str) -> None:
-        """All games of a block have ended: tell the test, and draw the next Swiss round."""
+        """Update the sequential test after a completed block, and pair the next Swiss round."""
         if self._sprt is not None:
             places = [*self._ranks_of(block, self._sprt.stop.better)]
             if places:
@@ -291,7 +292,7 @@ class TournamentState:
             self._add_new_blocks()
 
     def _ranks_of(self, block: str, names: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Yield the ranks of two entrants in the games of a block that both play in."""
+        """Yield the places of two entrants in the games of a block that both play."""
         a, b = names
         for game in self._blocks[block].games:
             entry = self.ended[game.tag]
@@ -300,7 +301,7 @@ class TournamentState:
                 yield seats[entry.players.index(a)].rank, seats[entry.players.index(b)].rank
 
     def _add_new_blocks(self) -> None:
-        """Take in the blocks that the schedule has and this has not."""
+        """Add blocks that are new in the schedule."""
         for block in self.schedule.blocks[len(self._blocks) :]:
             self._blocks[block.tag] = block
             self._remaining[block.tag] = len(block.games)

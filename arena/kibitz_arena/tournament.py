@@ -10,12 +10,12 @@
       - {name: Bob, command: [node, bob.js]}
       - {name: Old, bot: chinese-checkers/greedy, anchor: 0}
 
-A *block* is one game for every rotation of the seats, all on one seed and from one opening, so
-that no result depends on a seat or on luck. `blocks` is the number of blocks that each pairing
-plays, or each group if games have more than two seats; `games` sets the same in games.
+A *block* is one game for every rotation of the seats, all with the same seed and opening, so that
+seats and luck even out. `blocks` is the number of blocks per pairing, or per group if games have
+more than two seats; `games` sets the number of games instead.
 
-Errors give the line, the path, the value and what is expected. Positions in lists count from 0, as
-in the paths of the server's answers.
+Errors contain the line, the path, the value and the expectation. List indices start at 0, as in
+paths in the server's responses.
 """
 
 from __future__ import annotations
@@ -48,22 +48,23 @@ from kibitz_protocol.wire.values import GameName, Options, PlayerName, Seed, Str
 Format: TypeAlias = Literal["round-robin", "gauntlet", "swiss", "free-for-all"]
 Source: TypeAlias = Literal["bot", "command", "gomocup", "stdio", "remote"]
 SOURCES: Final[tuple[Source, ...]] = ("bot", "command", "gomocup", "stdio", "remote")
-"""How an entrant is started, or that it comes by itself; each entrant has exactly one."""
+"""The ways to start an entrant, or `remote`; each entrant has exactly one of these keys."""
 FOREIGN_CLOCK: Final = "move=60"
-"""The clock of a tournament with entrants that are not house bots, unless its file sets another."""
+"""The default clock of a tournament with entrants other than house bots."""
 MAX_ENTRANTS: Final = 64
-"""As many as a lobby has seats."""
+"""The maximum number of seats of a lobby."""
 MAX_GAMES: Final = 1_000_000
-"""The limit of games: a larger tournament takes too long, and its schedule is in memory."""
+"""The maximum number of games: larger tournaments take too long, and the schedule is in memory."""
 CHANGEABLE_KEYS: Final = frozenset(
     {"claims", "concurrency", "deadline", "ratings", "retries", "limits", "stop"}
 )
-"""Settings that may change when a tournament resumes: none decides which games there are."""
+"""Settings that may change when a tournament resumes, because they do not affect which games are
+played."""
 _SIZES: Final = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
 class ConfigModel(Strict):
-    """A part of a tournament; keys may be written with hyphens or underscores."""
+    """The base of configuration models; keys may be written with hyphens or underscores."""
 
     @model_validator(mode="before")
     @classmethod
@@ -78,7 +79,7 @@ def with_underscores(key: Any) -> Any:
 
 
 def _split_command(value: Any) -> Any:
-    """Split a command that is one text as a shell would."""
+    """Split a command string as a shell would."""
     if not isinstance(value, str):
         return value
     try:
@@ -88,7 +89,7 @@ def _split_command(value: Any) -> Any:
 
 
 def _parse_bytes(value: Any) -> Any:
-    """Read ``512M``; a number is bytes already."""
+    """Parse a size such as ``512M``; numbers are bytes."""
     if not isinstance(value, str):
         return value
     number, unit = value.strip().upper().removesuffix("B").removesuffix("I"), ""
@@ -100,7 +101,7 @@ def _parse_bytes(value: Any) -> Any:
 
 
 def normalize_clock(value: Any) -> Any:
-    """Return the usual spelling of a time control."""
+    """Return the canonical spelling of a time control."""
     if not isinstance(value, str | int | float):
         raise ValueError("expected a time control like 10+0.1, move=1, byo=60+3x10 or none")
     return str(TimeControl.parse(str(value)))
@@ -109,13 +110,13 @@ def normalize_clock(value: Any) -> Any:
 def _require_true(value: Any) -> Any:
     if value is True or value == "yes":
         return True
-    raise ValueError("expected true, or another way to play")
+    raise ValueError("expected true; omit the key otherwise")
 
 
 def _number_or_auto(value: Any) -> Any:
     if value == "auto" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
         return value
-    raise ValueError("expected a number of games at the same time, or auto")
+    raise ValueError("expected a number of concurrent games, or auto")
 
 
 def _validate_claim(text: str) -> str:
@@ -130,7 +131,7 @@ def _parse_moment(value: Any) -> Any:
         moment = None
     if isinstance(moment, datetime) and moment.tzinfo is not None:
         return moment
-    raise ValueError("expected a moment with its time zone, like 2030-05-31T18:00+02:00")
+    raise ValueError("expected a time with a time zone, like 2030-05-31T18:00+02:00")
 
 
 def _validate_options(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
@@ -145,26 +146,26 @@ Command: TypeAlias = Annotated[list[str], BeforeValidator(_split_command), Field
 
 
 class EntrantLimits(ConfigModel):
-    """The limits of each process of an entrant; without a limit it may use all there is."""
+    """The limits of each process of an entrant; unlimited by default."""
 
     memory: Annotated[int, Field(ge=2**20), BeforeValidator(_parse_bytes)] | None = None
-    """Bytes, also written ``512M`` or ``2G``; whole MiB count."""
+    """The memory in bytes, also written ``512M`` or ``2G``; rounded to MiB."""
     cpu: Annotated[int, Field(ge=1, lt=2**31)] | None = None
-    """Seconds of CPU time. A bot's process lives as long as the tournament, that of a program on
-    `stdio` as long as a game; one that has used up its time ends, and is started again."""
+    """CPU time in seconds. A bot's process runs for the whole tournament, a `stdio` program's for
+    one game; a process that exceeds the limit is killed and restarted."""
 
 
 class GameSpec(ConfigModel):
     """A game and its options."""
 
     name: GameName
-    """The game's name, as ``kibitz game list`` lists it."""
+    """The game's name in ``kibitz game list``."""
     options: OptionSet = Field(default_factory=dict)
-    """Its options, as ``kibitz game show NAME`` explains them."""
+    """The game's options; see ``kibitz game show NAME``."""
 
 
 class PlayedConfig(ConfigModel):
-    """A configuration of games, all of one kind."""
+    """A configuration with one game."""
 
     name: str
     game: GameSpec
@@ -179,7 +180,7 @@ class PlayedConfig(ConfigModel):
         return {"name": name, "options": options}
 
     def dump(self) -> dict[str, Any]:
-        """Return it as JSON that makes the same again; defaults are left out."""
+        """Return JSON data from which an equal configuration can be built, without defaults."""
         return self.model_dump(mode="json", exclude_defaults=True)
 
 
@@ -187,40 +188,43 @@ class Entrant(ConfigModel):
     """A player, with one of `bot`, `command`, `gomocup`, `stdio` and `remote`."""
 
     name: PlayerName
-    """Its name in all tables; no two are alike."""
+    """The entrant's unique name."""
     bot: Annotated[str, Field(min_length=1)] | None = None
-    """A personality (``game/name``), or a file with a bot."""
+    """A personality (``game/name``) or a bot file."""
     command: Command | None = None
-    """A program that speaks the server's messages itself: its words, or one text that is split as
-    a shell would."""
+    """A program that connects to the server itself: a list of arguments, or a string that is split
+    as in a shell."""
     gomocup: Command | None = None
     """A Gomocup engine."""
     stdio: Command | None = None
-    """A program that reads and writes one JSON object a line."""
+    """A program that reads and writes JSON objects, one per line."""
     remote: Annotated[bool, BeforeValidator(_require_true)] | None = None
-    """It connects from elsewhere, under its name, and joins the tournament's lobby by itself."""
+    """The entrant connects from elsewhere under its name and joins the tournament's lobby
+    itself."""
     token_file: Annotated[str, Field(min_length=1)] | None = None
-    """Holds the token of its account on the server; without one it is a guest."""
+    """A file with the token of the entrant's account on the server; without it the entrant is a
+    guest."""
     limits: EntrantLimits | None = None
-    """In place of the tournament's."""
+    """Overrides the tournament's `limits`."""
     anchor: Annotated[float, Field(ge=-10_000, le=10_000)] | None = None
-    """The rating that this entrant is known to have; it fixes the scale."""
+    """The known rating of this entrant, which fixes the scale."""
     seeding: Annotated[int, Field(ge=1)] | None = None
-    """Place in the order of the first round of a Swiss tournament; 1 is first, others are last."""
+    """The seed position in the first round of a Swiss tournament, from 1; unseeded entrants are
+    last."""
 
     @property
     def source(self) -> Source:
-        """Which of `SOURCES` it has."""
+        """The entrant's key among `SOURCES`."""
         return next(source for source in SOURCES if getattr(self, source) is not None)
 
     @property
     def is_house_bot(self) -> bool:
-        """Whether it is a bot of kibitz itself."""
+        """Whether the entrant is one of kibitz's house bots."""
         return self.bot is not None and not self.bot.endswith(".py")
 
     @property
     def description(self) -> str:
-        """A description for people, such as ``bot chinese-checkers/greedy``."""
+        """A short description, such as ``bot chinese-checkers/greedy``."""
         if self.remote:
             return "remote"
         value = getattr(self, self.source)
@@ -228,18 +232,19 @@ class Entrant(ConfigModel):
 
 
 class RandomPlies(ConfigModel):
-    """Openings of so many random moves, drawn from the tournament's seed, one for each block."""
+    """Random openings, drawn from the tournament's seed, one for each block."""
 
     random_plies: Annotated[int, Field(ge=1, le=100)]
-    """How many moves are drawn at random; the game needs an option ``opening``."""
+    """The number of random moves; the game must have an option ``opening``."""
 
 
 class OpeningFile(ConfigModel):
-    """Openings from a file of another program; the tournament keeps them, not the file's name."""
+    """Openings from another program's file; the tournament stores the openings instead of the file
+    name."""
 
     file: Annotated[str, Field(min_length=1)]
-    """Beside the tournament's file: lines of a Gomocup opening file (``.txt``), a game of Piskvork
-    (``.psq``), or games in ``.sgf``; five in a row reads them."""
+    """A path relative to the tournament's file: a Gomocup opening file (``.txt``), a Piskvork game
+    (``.psq``), or games in ``.sgf``. Only five in a row supports such files."""
 
 
 class RatingScale(ConfigModel):
@@ -250,7 +255,7 @@ class RatingScale(ConfigModel):
 
 
 class StopRule(ConfigModel):
-    """Ends the tournament as soon as it is clear whether A is better than B."""
+    """A rule that ends the tournament once it is clear whether A is better than B."""
 
     better: tuple[str, str]
     """The names of A and B."""
@@ -259,53 +264,56 @@ class StopRule(ConfigModel):
     elo1: Annotated[float, Field(ge=-1000, le=1000)] = 10.0
     """H1: A is this much stronger than B, in Elo; more than ``elo0``."""
     alpha: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
-    """How often H1 is accepted though A is only `elo0` stronger."""
+    """The probability of accepting H1 although A is only `elo0` stronger."""
     beta: Annotated[float, Field(gt=0, lt=0.5)] = 0.05
-    """How often H0 is accepted though A is `elo1` stronger."""
+    """The probability of accepting H0 although A is `elo1` stronger."""
 
 
 class Tournament(PlayedConfig):
-    """A tournament; `config.load` and `config.build` make sound ones.
+    """A tournament.
 
-    The model alone checks each value only.
+    The model checks only single values; use `config.load` or `config.build` for full validation.
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]{0,59}$")]
-    """Also the name of its directory."""
+    """The tournament's name, also that of its directory."""
     game: GameSpec
     """The game with its options, as in ``chinese-checkers:size=3``."""
     seats: Annotated[int, Field(ge=2, le=6)] = 2
-    """How many play each game; more than 2 with ``format: free-for-all`` only."""
+    """The number of players per game; more than 2 only with ``format: free-for-all``."""
     time_control: Annotated[str, BeforeValidator(normalize_clock)] | None = None
-    """In cutechess notation, seconds: ``10+0.1``, or ``none``. Without it there is no clock among
-    house bots, and ``move=60`` if anybody else takes part: an entrant that never answers would stop
-    the tournament."""
+    """The clock in cutechess notation, in seconds: ``10+0.1``, or ``none``. By default there is no
+    clock if all entrants are house bots; otherwise it is ``move=60``, because an entrant that never
+    answers would block the tournament."""
     format: Format = "round-robin"
-    """``round-robin``: all meet all; ``gauntlet``: the first ``challengers`` meet all
-    others; ``swiss``: so many ``rounds`` of pairs with equal points; ``free-for-all``: groups of
-    three to six."""
+    """``round-robin``: all play all; ``gauntlet``: the first ``challengers`` play all others;
+    ``swiss``: ``rounds`` rounds of pairs with similar points; ``free-for-all``: groups of three to
+    six."""
     blocks: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    """How many blocks each pairing or group plays; 1 unless `games` says otherwise."""
+    """The number of blocks per pairing or group; 1 by default unless `games` is set."""
     games: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    """The same said in games."""
+    """The number of games per pairing or group, instead of `blocks`."""
     balanced: bool = True
-    """False lets the last block of a pairing end before every entrant has had every seat."""
+    """False allows an incomplete last block, in which not every entrant has every seat."""
     rounds: Annotated[int, Field(ge=1, le=1000)] | None = None
-    """Rounds of a Swiss tournament."""
+    """The number of rounds of a Swiss tournament."""
     challengers: Annotated[int, Field(ge=1)] = 1
-    """Gauntlet: so many entrants, the first of the list, play against all the others."""
+    """The number of challengers in a gauntlet, taken from the start of the list; they play all
+    others."""
     seed: Seed | None = None
-    """Everything random follows from it: a whole number, or 64 hexadecimal digits. Without one 256
-    bits are drawn as the tournament begins; their SHA-256 is published then, and they themselves
-    when the tournament is over."""
+    """The seed of all random choices: a whole number, or 64 hexadecimal digits. By default 256
+    random bits are drawn at the start; their SHA-256 is published then, and the seed itself when
+    the tournament is over."""
     deals: Literal["block", "game"] = "block"
-    """Whether the games of a block share one seed, or each has its own. In a game with hidden
-    information, a bot that remembers the first game of a block would know what the others hide."""
+    """Whether the games of a block share one seed or each game has its own. In a game with hidden
+    information, a bot that remembers the first game of a block would know the hidden information of
+    the others."""
     concurrency: Annotated[int | Literal["auto"], BeforeValidator(_number_or_auto)] = "auto"
-    """Games at the same time; ``auto`` is as many as the machine plays without being late."""
+    """The number of concurrent games; ``auto`` is the maximum that the machine handles without
+    delays."""
     openings: list[OptionSet] | RandomPlies | OpeningFile | None = None
-    """Options that are added to the game's, a set for each block in turn; or random moves; or the
-    openings in a file."""
+    """Sets of additional game options, used in turn for the blocks; or random moves; or an opening
+    file."""
     entrants: Annotated[list[Entrant], Field(min_length=2, max_length=MAX_ENTRANTS)]
     """The 2 to 64 entrants."""
     ratings: RatingScale = RatingScale()
@@ -313,23 +321,22 @@ class Tournament(PlayedConfig):
     claims: list[Annotated[str, AfterValidator(_validate_claim), Field(max_length=200)]] = Field(
         default_factory=list, max_length=64
     )
-    """Sentences that the results confirm or not, such as ``Ada is better than Bob``."""
+    """Claims that are checked against the results, such as ``Ada is better than Bob``."""
     stop: StopRule | None = None
     """A sequential test that ends the tournament early."""
     limits: EntrantLimits = EntrantLimits()
-    """For every entrant that has none of its own."""
+    """The default limits for entrants."""
     rated: bool = False
-    """Whether the rating list of the server counts the games."""
+    """Whether the games count for the server's rating list."""
     comments: Literal["after", "spectators"] = "after"
-    """When spectators see what entrants say about their moves: ``after`` the game, or
-    ``spectators`` for at once. The latter needs a tournament's own server, which entrants cannot
-    watch."""
+    """When spectators see the entrants' comments on their moves: ``after`` the game, or immediately
+    with ``spectators``. The latter requires a private server, which entrants cannot watch."""
     spectator_delay: Annotated[float, Field(ge=0, le=3600)] = 0
-    """How many seconds later spectators see each move of a game."""
+    """The delay in seconds with which spectators see the moves of a game."""
     retries: Annotated[int, Field(ge=0, le=1000)] = 5
-    """How often one game is repeated after a failure of the infrastructure."""
+    """How often a game is replayed after infrastructure failures."""
     deadline: Annotated[AwareDatetime, BeforeValidator(_parse_moment)] | None = None
-    """No game begins after this moment."""
+    """No game starts after this time."""
 
     @field_validator("openings", mode="before")
     @classmethod
@@ -339,54 +346,52 @@ class Tournament(PlayedConfig):
         if isinstance(value, Mapping):
             kind = OpeningFile if "file" in value else RandomPlies
             return kind.model_validate(value)
-        raise ValueError("expected a list of sets of options, random-plies: N, or file: NAME")
+        raise ValueError("expected a list of option sets, random-plies: N, or file: NAME")
 
     @property
     def base_seed(self) -> int | str:
-        """The seed; 0 of a tournament that has not begun and whose seed is not drawn yet, where all
-        that is asked is whether it can be played."""
+        """The seed; 0 before it is drawn, which suffices to check a tournament."""
         return 0 if self.seed is None else self.seed
 
     @property
     def commitment(self) -> str | None:
-        """The SHA-256 of a seed that is secret while the tournament runs; None for a guessable
-        one."""
+        """The SHA-256 of a seed that is secret during the tournament; None for a guessable seed."""
         return seed_commitment(self.seed, "") if isinstance(self.seed, str) else None
 
     def is_past_deadline(self, at_ms: int) -> bool:
-        """Return whether no game may begin at a time of day, in milliseconds since 1970."""
+        """Return whether the deadline has passed at a time in milliseconds since 1970."""
         return self.deadline is not None and at_ms >= self.deadline.timestamp() * 1000
 
     @property
     def clock(self) -> TimeControl:
-        """The time control as the protocol has it."""
+        """The time control as a protocol model."""
         usual = "none" if all(entrant.is_house_bot for entrant in self.entrants) else FOREIGN_CLOCK
         return TimeControl.parse(self.time_control or usual)
 
     @property
     def games_per_pairing(self) -> int:
-        """How many games each pairing or group plays; in Swiss ones, each pairing of a round."""
+        """The number of games per pairing or group; in Swiss tournaments, per round."""
         return self.games or (self.blocks or 1) * self.seats
 
     @property
     def blocks_per_pairing(self) -> int:
-        """How many blocks each pairing or group plays, a last one that ends early included."""
+        """The number of blocks per pairing or group, including an incomplete last one."""
         return -(-self.games_per_pairing // self.seats)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The entrants' names, in the order of the tournament."""
+        """The entrants' names, in the tournament's order."""
         return tuple(entrant.name for entrant in self.entrants)
 
     @property
     def anchors(self) -> dict[str, float]:
-        """The known ratings."""
+        """The anchored ratings by entrant."""
         known = ((entrant.name, entrant.anchor) for entrant in self.entrants)
         return {name: anchor for name, anchor in known if anchor is not None}
 
     @property
     def hash(self) -> str:
-        """SHA-256 of all that says which games there are, in hexadecimal."""
+        """The hexadecimal SHA-256 of all settings that determine the games."""
         facts = {key: value for key, value in self.dump().items() if key not in CHANGEABLE_KEYS}
         text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""YAML text as plain values, with the line that every value begins on.
+"""Parse YAML to plain values with the line number of every value.
 
-Scalars are read as YAML 1.2 does: ``no`` and ``on`` are words, ``5:00`` is a text and not 300,
-and a date is a text. A key that comes twice is refused; PyYAML alone would take the last.
+Scalars follow YAML 1.2: ``no`` and ``on`` are strings, ``5:00`` is a string rather than 300, and
+dates are strings. Duplicate keys are errors; PyYAML by itself would use the last one.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any, Final, TypeAlias
 import yaml
 
 Path: TypeAlias = tuple[str | int, ...]
-"""The place of a value: keys, and positions in lists counted from 0."""
+"""The path of a value: keys, and list indices from 0."""
 
 MAX_VALUES: Final = 100_000
-"""A file with more values, aliases counted as often as they are used, is refused."""
+"""The maximum number of values in a file, counting each use of an alias."""
 
 
 class _Loader(yaml.SafeLoader):
-    """Resolves scalars as YAML 1.2's core schema does."""
+    """Resolves scalars by YAML 1.2's core schema."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
 
@@ -38,7 +38,7 @@ for _tag, _form, _first in (
 
 
 class DocumentError(ValueError):
-    """Text that is not YAML as it is wanted here; `line` counts from 1."""
+    """Invalid or unsupported YAML; `line` counts from 1."""
 
     def __init__(self, line: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -47,14 +47,14 @@ class DocumentError(ValueError):
 
 @dataclass
 class Document:
-    """A YAML text: its value, and the line of every path in it."""
+    """A YAML document: its value, and the line of every path."""
 
     value: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
 
     @classmethod
     def read(cls, text: str) -> Document:
-        """Read `text`; raise `DocumentError` if it is not YAML, or says a key twice."""
+        """Parse `text`; raise `DocumentError` if it is not valid YAML or has duplicate keys."""
         document = cls()
         loader = _Loader(text)
         try:
@@ -72,13 +72,13 @@ class Document:
     def _value(
         self, loader: _Loader, node: yaml.Node, path: Path, above: Sequence[yaml.Node]
     ) -> Any:
-        """Return the value of `node`, and note where it and all in it begin."""
+        """Return the value of `node`, and store the lines of the value and its parts."""
         line = node.start_mark.line + 1
         self.lines.setdefault(path, line)
         if len(self.lines) > MAX_VALUES:
             raise DocumentError(line, f"expected at most {MAX_VALUES} values")
         if any(node is outer for outer in above):
-            raise DocumentError(line, "an alias stands for something that it is a part of")
+            raise DocumentError(line, "an alias refers to a value that contains it")
         if isinstance(node, yaml.MappingNode):
             return dict(self._pairs(loader, node, path, (*above, node)))
         if isinstance(node, yaml.SequenceNode):
@@ -95,12 +95,10 @@ class Document:
         for key_node, value_node in node.value:
             line = key_node.start_mark.line + 1
             if not isinstance(key_node, yaml.ScalarNode):
-                raise DocumentError(line, "expected a word as a key")
+                raise DocumentError(line, "expected a plain string as a key")
             key = str(key_node.value)
             if key in seen:
-                raise DocumentError(
-                    line, f"the key {key!r} is there twice, first in line {seen[key]}"
-                )
+                raise DocumentError(line, f"duplicate key {key!r}, first on line {seen[key]}")
             seen[key] = self.lines[(*path, key)] = line
             yield key, self._value(loader, value_node, (*path, key), above)
 

@@ -2,10 +2,11 @@
 
 The rule
 --------
-Without a clock a bot may use `UNTIMED_MS`. With one:: free = the move's free time, or a full
-    byo-yomi period once main time and bank are used up share = (main time + bank) / HORIZON + 3/4
-    of the increment, at most half of the remaining time ms    = free + share - overhead, at least 1
-    and at most (time until the flag) - overhead
+Without a clock a bot may use `UNTIMED_MS`. With one::
+
+    free  = the move's free time, or a full byo-yomi period once main time and bank are used up
+    share = (main time + bank) / HORIZON + 3/4 of the increment, at most half of the remaining time
+    ms    = free + share - overhead, at least 1 and at most (time until the flag) - overhead
 
 `overhead` is the cost of a move beyond the planned thinking: network latency, the server's commit,
 parsing, and the bot's own delay. It is estimated from the moves, as TCP estimates its

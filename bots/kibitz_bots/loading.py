@@ -17,10 +17,12 @@ from kibitz_bots.spec import BotFactory, SpecError
 
 
 def load(spec: str) -> BotFactory:
-    """Return the bot factory for `spec`; it is called once per match. `spec` is the path of a
-    ``.py`` file, or a personality such as ``GAME/greedy:seed=1`` (see `catalog`). The file must
-    contain exactly one public subclass of `Bot`, select one with ``BOT = ThatOne``, or define a
-    plain function ``agent(observation)`` (see `function_bot`). Raises `SpecError`.
+    """Return the bot factory for `spec`; it is called once per match.
+
+    `spec` is the path of a ``.py`` file, or a personality such as ``GAME/greedy:seed=1`` (see
+    `catalog`). The file must contain exactly one public subclass of `Bot`, select one with ``BOT =
+    ThatOne``, or define a plain function ``agent(observation)`` (see `function_bot`). Raises
+    `SpecError`.
     """
     if spec.endswith(".py") or Path(spec).is_file():
         return from_file(Path(spec))
@@ -31,9 +33,10 @@ def load(spec: str) -> BotFactory:
 
 
 def factory_of(entrant: str | BotFactory | Callable[..., Any]) -> BotFactory:
-    """Return an entrant's bot factory; it is called once per match. Raises `SpecError`. `entrant`
-    is an argument for `load`, a bot class, a function without parameters that creates a bot, or a
-    function ``agent(observation)`` that is a bot itself.
+    """Return an entrant's bot factory; it is called once per match.
+
+    Raises `SpecError`. `entrant` is an argument for `load`, a bot class, a function without
+    parameters that creates a bot, or a function ``agent(observation)`` that is a bot itself.
     """
     if isinstance(entrant, str):
         return load(entrant)
@@ -77,6 +80,7 @@ def from_file(path: Path) -> BotFactory:
 
 def _execute(path: Path) -> ModuleType:
     """Run the file as a module with a private name; it can import the other files in its folder.
+
     The folder is last on the path, so its files cannot shadow modules of the standard library or of
     installed packages.
     """

@@ -1,4 +1,5 @@
 """Bounded numbers for command-line options: every option uses one of these types or its own range.
+
 Python also parses ``nan``, ``1e308`` and numbers of any length, which fail later in arithmetic,
 timers or system calls.
 """

@@ -235,9 +235,10 @@ def main(
     bot: type[Bot] | BotFactory | None = None,
     around: Callable[[Bot], Bot] | None = None,
 ) -> int:
-    """Run a bot process and return its exit status. ``Bot.main`` passes `bot`; `around` wraps every
-    bot. Without `bot`, another process has started this one; no seat is saved, since the parent has
-    the secret.
+    """Run a bot process and return its exit status.
+
+    ``Bot.main`` passes `bot`; `around` wraps every bot. Without `bot`, another process has started
+    this one; no seat is saved, since the parent has the secret.
     """
     given = sys.argv[1:] if argv is None else list(argv)
     printable.replace_unencodable()  # a bot may print any text
@@ -470,8 +471,9 @@ def _inherited_secret(name: str, environment: Mapping[str, str]) -> str | None:
 
 
 def _deny_inspection() -> None:
-    """Hide this process's memory, environment and descriptors from the user's other processes. So
-    neither a program that it starts nor another bot can read its secret. (Root still can.)
+    """Hide this process's memory, environment and descriptors from the user's other processes.
+
+    So neither a program that it starts nor another bot can read its secret. (Root still can.)
     """
     with contextlib.suppress(OSError, AttributeError):  # the system has no such call
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)

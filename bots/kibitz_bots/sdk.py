@@ -1,4 +1,6 @@
-"""The SDK: `Bot` with its method `choose`, and the `Turn` that it answers. ::
+"""The SDK: `Bot` with its method `choose`, and the `Turn` that it answers.
+
+::
 
     from kibitz import Bot, Turn
 
@@ -11,9 +13,10 @@
 
 Every match gets its own instance, so attributes of `self` belong to one match. A plain `choose`
 runs in a thread, so that the connection stays responsive; an ``async`` `choose` runs on the event
-loop and must not block it. If a game's rules are installed, bots can use them: `Turn.view` is the
-game's own model, and `Turn.position` is a position to search on, with legal actions, push, pop and
-playouts.
+loop and must not block it.
+
+If a game's rules are installed, bots can use them: `Turn.view` is the game's own model, and
+`Turn.position` is a position to search on, with legal actions, push, pop and playouts.
 """
 
 from __future__ import annotations
@@ -190,9 +193,11 @@ class Turn(Generic[ViewT]):
 
     @functools.cached_property
     def position(self) -> Position:
-        """A position to search on; the bot may push actions on it and pop them. In games with
-        hidden information it is one position that agrees with the view; `sample` returns others. It
-        is independent of `state`. Raises `GameError` if the rules are not installed here.
+        """A position to search on; the bot may push actions on it and pop them.
+
+        In games with hidden information it is one position that agrees with the view; `sample`
+        returns others. It is independent of `state`. Raises `GameError` if the rules are not
+        installed here.
         """
         from kibitz_games.core.position import Position
 
@@ -200,9 +205,10 @@ class Turn(Generic[ViewT]):
 
     @functools.cached_property
     def state(self) -> State:
-        """The state record that the rules work on; it agrees with the view. Copy it before changing
-        it. In games without hidden information, it is the state of the match. Raises `GameError` if
-        the rules are not installed here.
+        """The state record that the rules work on; it agrees with the view.
+
+        Copy it before changing it. In games without hidden information, it is the state of the
+        match. Raises `GameError` if the rules are not installed here.
         """
         return self.sample(self.ply)
 
@@ -254,8 +260,10 @@ class Turn(Generic[ViewT]):
             self._pending.update(comment.model_dump(exclude_none=True))
 
     def suggest(self, move: Move) -> None:
-        """Suggest a move to play if the answer is late. `adapters.gomocup_server` plays the last
-        suggestion at its deadline; a kibitz server ignores suggestions and waits for the answer.
+        """Suggest a move to play if the answer is late.
+
+        `adapters.gomocup_server` plays the last suggestion at its deadline; a kibitz server ignores
+        suggestions and waits for the answer.
         """
         self._suggestions[:] = [move]
 
@@ -282,8 +290,10 @@ class Turn(Generic[ViewT]):
 
 
 class Bot:
-    """A bot. Subclasses implement `choose`; everything else is optional. The class attributes are
-    announced to the server before the bot takes a seat.
+    """A bot.
+
+    Subclasses implement `choose`; everything else is optional. The class attributes are announced
+    to the server before the bot takes a seat.
     """
 
     name: str = ""
@@ -306,18 +316,21 @@ class Bot:
     """The function that `main` calls, set by the package's ``__init__``."""
 
     def choose(self, turn: Turn) -> Answer | Awaitable[Answer]:
-        """Return the move to play. May be ``async``. The move is a legal move as JSON (an element
-        of ``turn.legal``), the game's `Move` model, or an action of ``turn.position``, alone or in
-        a `Decision`. Integers may be of any type with ``__index__``, such as numpy's. After an
-        illegal answer the bot is asked again, with the reason in ``turn.refusal``. A second illegal
-        answer or an exception resigns the match.
+        """Return the move to play.
+
+        May be ``async``. The move is a legal move as JSON (an element of ``turn.legal``), the
+        game's `Move` model, or an action of ``turn.position``, alone or in a `Decision`. Integers
+        may be of any type with ``__index__``, such as numpy's. After an illegal answer the bot is
+        asked again, with the reason in ``turn.refusal``. A second illegal answer or an exception
+        resigns the match.
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method choose(self, turn)")
 
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Prepare for the matches of `programme`, for instance compile code or load weights. It is
-        called before the bot reports ready, on an instance that plays no match. Each item has a
-        ``game``, its ``options`` and the number of ``seats``.
+        """Prepare for the matches of `programme`, for instance compile code or load weights.
+
+        It is called before the bot reports ready, on an instance that plays no match. Each item has
+        a ``game``, its ``options`` and the number of ``seats``.
         """
 
     def on_match_start(self, match: Match) -> None:
@@ -343,8 +356,9 @@ class BadAnswer(ValueError):
 
 
 def parse_answer(answer: object, turn: Turn) -> tuple[Move, Comment | None]:
-    """Return the wire move and the comment of an answer, or raise `BadAnswer`. The caller must
-    check whether the move is legal.
+    """Return the wire move and the comment of an answer, or raise `BadAnswer`.
+
+    The caller must check whether the move is legal.
     """
     action, comment = answer, turn.pending_comment
     if isinstance(answer, Decision):

@@ -334,7 +334,7 @@ def test_a_file_has_one_writer(tmp_path: Path) -> None:
     path, form = tmp_path / "journal.jsonl", event(2)
     with (
         TournamentJournal(path, form),
-        pytest.raises(JournalError, match="another arena runs this tournament"),
+        pytest.raises(JournalError, match="another process is running this tournament"),
     ):
         TournamentJournal(path, form)
     with TournamentJournal(path, form) as journal:

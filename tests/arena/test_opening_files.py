@@ -106,7 +106,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_openings_are_for_games_that_read_them(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="expected a game that reads such files"):
+    with pytest.raises(ConfigError, match="expected a game that supports such files"):
         event(tmp_path, "x.txt", "0,0", game="line-nim")
 
 
@@ -117,7 +117,7 @@ def test_openings_are_for_games_that_read_them(tmp_path: Path) -> None:
         ("{file: ''}", "openings.file: "),
         ("{file: a.txt, random-plies: 3}", "openings.random-plies: unknown key"),
         ("{}", "openings.random-plies: "),
-        ("7", "expected a list of sets of options, random-plies: N, or file: NAME"),
+        ("7", "expected a list of option sets, random-plies: N, or file: NAME"),
     ],
 )
 def test_what_openings_may_be_is_said(tmp_path: Path, value: str, expected: str) -> None:

@@ -27,6 +27,6 @@ def test_an_opening_leaves_something_to_play(seed: int) -> None:
 
 def test_an_opening_that_nothing_can_follow_is_refused() -> None:
     with pytest.raises(
-        GameError, match="expected an opening of 26 plies that 'five-in-a-row' takes"
+        GameError, match="found no opening of 26 plies that 'five-in-a-row' accepts"
     ):
         random_opening(RULES, {"size": 5}, 2, 26, 0)

@@ -163,5 +163,5 @@ def test_what_isolated_the_entrants_is_told() -> None:
     results = Results.of(form, progress)
     assert results.isolation == ["bwrap", "none"]
     notes = [*formatting.notes(results)]
-    assert notes[0] == "Entrants ran isolated (bwrap): files and processes of their own."
-    assert notes[1] == "Entrants were trusted: nothing isolated them from each other."
+    assert notes[0] == "Entrants ran isolated (bwrap), with separate files and processes."
+    assert notes[1] == "Entrants were not isolated from each other."

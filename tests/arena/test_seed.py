@@ -49,7 +49,7 @@ def test_a_seed_that_was_given_is_kept(directory: TournamentDirectory) -> None:
 
 
 def test_no_event_begins_without_a_seed() -> None:
-    with pytest.raises(AssertionError, match="begins with a seed"):
+    with pytest.raises(AssertionError, match="must have a seed"):
         make_header(event(3, seed=None))
 
 

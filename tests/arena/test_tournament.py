@@ -105,37 +105,36 @@ def test_an_error_of_flags_names_its_source_and_path() -> None:
         (
             "blocks: 5",
             "balanced: false",
-            "final.yaml:5: balanced: expected false only with games: blocks are always whole",
+            "final.yaml:5: balanced: false requires games; blocks are always complete",
         ),
         (
             "blocks: 5",
             "rounds: 5",
-            "final.yaml:5: rounds: expected only with format: swiss; blocks"
-            " say how often others meet",
+            "final.yaml:5: rounds: only valid with format: swiss; for other formats use blocks",
         ),
         (
             "round-robin",
             "swiss",
-            "final.yaml:1: rounds: expected how many, such as 2 for 3 entrants",
+            "final.yaml:1: rounds: expected the number of rounds, such as 2 for 3 entrants",
         ),
         (
             "round-robin",
             "free-for-all",
             "final.yaml:1: seats: expected 3 to 6 seats with format:"
-            " free-for-all, found 2; for 2 there is round-robin",
+            " free-for-all, found 2; for 2 use round-robin",
         ),
         (
             "blocks: 5",
             "seats: 3",
             "final.yaml:5: seats: expected 2 with format: round-robin, found"
-            " 3; for more there is free-for-all",
+            " 3; for more use free-for-all",
         ),
         (
             "blocks: 5",
             "seats: 3\nformat: x",
-            "final.yaml:6: the key 'format' is there twice, first in line 4",
+            "final.yaml:6: duplicate key 'format', first on line 4",
         ),
-        ("name: no", "name: ada", "final.yaml:8: entrants.1.name: the name 'ada' is there twice"),
+        ("name: no", "name: ada", "final.yaml:8: entrants.1.name: duplicate name 'ada'"),
         (
             ", limits:",
             ", stdio: x, limits:",
@@ -156,19 +155,17 @@ def test_an_error_of_flags_names_its_source_and_path() -> None:
         (
             "command: node 'my bot.js'",
             "remote: no",
-            "final.yaml:8: entrants.1.remote: expected true, or another way to play, found 'no'",
+            "final.yaml:8: entrants.1.remote: expected true; omit the key otherwise, found 'no'",
         ),
         (
             "command: node 'my bot.js'",
             "remote: true, limits: {cpu: 9}",
-            "final.yaml:8: entrants.1.limits: expected only for who is started here,"
-            " not for who is remote",
+            "final.yaml:8: entrants.1.limits: not allowed for remote entrants",
         ),
         (
             "command: node 'my bot.js'",
             "remote: true, token-file: no.token",
-            "final.yaml:8: entrants.1.token-file: expected only for who is started here,"
-            " not for who is remote",
+            "final.yaml:8: entrants.1.token-file: not allowed for remote entrants",
         ),
         (
             "cpu: 1",
@@ -207,7 +204,7 @@ def test_an_error_of_flags_names_its_source_and_path() -> None:
         (
             "blocks: 5",
             "stop: {better: [Ada, Ada]}",
-            "final.yaml:5: stop.better: expected two who meet in every round of blocks",
+            "final.yaml:5: stop.better: expected two entrants who meet in every cycle",
         ),
         (
             "blocks: 5",
@@ -217,19 +214,18 @@ def test_an_error_of_flags_names_its_source_and_path() -> None:
         (
             "blocks: 5",
             "ratings: {mean: 1500}",
-            "final.yaml:5: ratings.mean: expected no mean where entrants have anchors",
+            "final.yaml:5: ratings.mean: a mean cannot be combined with anchors",
         ),
         (
             "blocks: 5",
             "concurrency: 0",
-            "final.yaml:5: concurrency: expected a number of games at"
-            " the same time, or auto, found 0",
+            "final.yaml:5: concurrency: expected a number of concurrent games, or auto, found 0",
         ),
         (
             "blocks: 5",
             "deadline: 2030-05-31 18:00",
-            "final.yaml:5: deadline: expected a moment with"
-            " its time zone, like 2030-05-31T18:00+02:00, found '2030-05-31 18:00'",
+            "final.yaml:5: deadline: expected a time with"
+            " a time zone, like 2030-05-31T18:00+02:00, found '2030-05-31 18:00'",
         ),
         (
             "blocks: 5",
@@ -239,12 +235,12 @@ def test_an_error_of_flags_names_its_source_and_path() -> None:
         (
             "blocks: 5",
             "challengers: 2",
-            "final.yaml:5: challengers: expected only with format: gauntlet",
+            "final.yaml:5: challengers: only valid with format: gauntlet",
         ),
         (
             "round-robin\nblocks: 5",
             "swiss\nrounds: 1000\ngames: 100000",
-            "final.yaml:6: games: expected at most 1,000,000 games in all, found 100,000,000",
+            "final.yaml:6: games: expected at most 1,000,000 games in total, found 100,000,000",
         ),
         ("blocks: 5", "blocks: [", "final.yaml:7: expected YAML: "),
     ],
@@ -276,7 +272,7 @@ def test_games_may_be_cut_short_where_that_is_said() -> None:
 def test_random_plies_are_for_games_with_an_opening() -> None:
     without = GOOD.replace("chinese-checkers:size=2", "line-nim")
     assert refusal(without.replace("blocks: 5", "openings: {random-plies: 4}")) == [
-        "final.yaml:5: openings: expected a game that has an option 'opening' for random plies"
+        "final.yaml:5: openings: random plies require a game with an option 'opening'"
     ]
     text = GOOD.replace("chinese-checkers:size=2", "five-in-a-row").replace(
         "blocks: 5", "openings: {random-plies: 3}"
@@ -289,8 +285,8 @@ def test_an_opening_longer_than_any_play_is_refused() -> None:
         "blocks: 5", "openings: {random-plies: 30}"
     )
     assert refusal(text) == [
-        "final.yaml:5: openings.random-plies: expected an opening of 30 plies that 'five-in-a-row'"
-        " takes"
+        "final.yaml:5: openings.random-plies: found no opening of 30 plies that 'five-in-a-row'"
+        " accepts"
     ]
 
 

@@ -41,10 +41,10 @@ def test_every_value_has_its_line() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "sentence"),
     [
-        ("a: 1\na: 2", 2, "the key 'a' is there twice, first in line 1"),
+        ("a: 1\na: 2", 2, "duplicate key 'a', first on line 1"),
         ("a: 1\nb: [", 2, "expected YAML"),
-        ("a: &x\n  b: *x", 1, "an alias stands for something that it is a part of"),
-        ("? [a]\n: b", 1, "expected a word as a key"),
+        ("a: &x\n  b: *x", 1, "an alias refers to a value that contains it"),
+        ("? [a]\n: b", 1, "expected a plain string as a key"),
         ("a: !python/object:os.system x", 1, "expected YAML"),
     ],
 )

@@ -85,7 +85,7 @@ def sat(game: Game) -> Sat:
 
 
 def legal(sat: Sat, wire: object) -> bool:
-    """Whether the rules take a move after the entries of the record."""
+    """Return whether the rules take a move after the entries of the record."""
     options = sat.game.Options.model_validate(sat.record.setup.options)
     play = Position(sat.game, options, len(sat.record.setup.seats), deal=sat.record.setup.deal)
     for entry in sat.record.entries:
@@ -179,7 +179,7 @@ def test_spellings_that_are_clear_are_understood(game: Game, plies: int) -> None
 
 
 def reads(game: Game, text: str) -> bool:
-    """Whether the game itself has a meaning for a text."""
+    """Return whether the game itself has a meaning for a text."""
     try:
         game.notation.parse(text)
     except GameError:

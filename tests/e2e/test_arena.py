@@ -169,7 +169,7 @@ def test_another_event_does_not_go_on_in_the_same_place(kibitz: Kibitz, cup: Pat
         until_ended(arena, cup / "journal.jsonl", 1)
         other = kibitz.run("arena", "cup.yaml")
         assert other.returncode == 1
-        assert "another arena runs this tournament" in other.stderr
+        assert "another process is running this tournament" in other.stderr
         arena.send(signal.SIGTERM)
         arena.rest(SECONDS)
     text = (kibitz.directory / "cup.yaml").read_text()
@@ -191,7 +191,7 @@ def test_who_crashes_or_dies_loses_and_the_event_goes_on(kibitz: Kibitz) -> None
     assert causes["random"] == {}
     assert causes["dying"] == {"crash": 4}
     assert causes["crashing"].keys() <= {"crash"}
-    assert "dying ended with status 3 and is started again" in said
+    assert "dying ended with status 3; restarting it" in said
     ill = kibitz.directory / "ill.arena"
     for game in results["games"]:
         report = (ill / game["report"]).read_text()

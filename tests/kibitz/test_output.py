@@ -51,7 +51,7 @@ EVIL = "".join(HOSTILE[kind] for kind in HOSTILE if kind != "surrogate") + "[red
 
 
 def safe(text: str) -> bool:
-    """Whether a text of several lines can be shown, and has no line that was forged."""
+    """Return whether a text of several lines can be shown, and has no line that was forged."""
     lines = text.split("\n")
     return not any(map(dangers, lines)) and not any(
         line.lstrip().startswith(("2026-01-01 INFO", "forged")) for line in lines

@@ -110,7 +110,7 @@ def test_one_history_in_a_thousand_worlds(report: ReportFigure) -> None:
 def is_detected(
     words: str, *planted: AbstractContextManager[Any], begin: int = 0, **changed: float
 ) -> bool:
-    """Whether some world out of 60 is found to be wrong in these words.
+    """Return whether some world out of 60 is found to be wrong in these words.
 
     `begin` is a world in which it was seen before: the first one that is looked at.
     """

@@ -147,7 +147,7 @@ def is_detected(
     begin: int = 0,
     **changed: float,
 ) -> bool:
-    """Whether some world out of 120 is found to be wrong in these words.
+    """Return whether some world out of 120 is found to be wrong in these words.
 
     `begin` is a world in which it was seen before: the first one that is looked at.
     """

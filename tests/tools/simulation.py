@@ -359,7 +359,7 @@ class Simulation:
         return self._trace.hexdigest()
 
     def declines(self, refused: Refused, actor: SimulatedClient) -> bool:
-        """Whether a refusal says that a move is not in the log."""
+        """Return whether a refusal says that a move is not in the log."""
         return self.current_client(actor) is actor
 
     def current_client(self, actor: SimulatedClient) -> SimulatedClient:

@@ -1,13 +1,17 @@
-"""A standing ladder: members of one lobby are paired without an end, and rated by their games.
+"""A standing ladder: continuously pairs the members of a lobby and rates them.
 
-    runner     connects, hosts the lobby, and restarts all below after the end of a session
-    keeper     requests games and records their outcomes               webhook   sends results
-    hosting    the lobby: found again after a crash, or opened          publisher writes the pages
-    feed       the public data: standings, results, losses             page      the same as HTML
-    pairing    who plays whom in which seat (pure)
-    state      the fold over the journal (pure)
-    journal    the entries, and their lines                             journal_file   the file
-    config     the ladder's file
+    runner        connects, hosts the lobby, and starts the other parts again for every session
+    keeper        requests games and records their outcomes
+    webhook       sends results
+    hosting       opening the lobby, or finding it after a crash
+    publisher     writes the pages
+    feed          the public data: standings, results, losses
+    page          the same as HTML
+    pairing       who plays whom and in which seat (pure)
+    state         the state derived from the journal (pure)
+    entries       the journal's entries and their format
+    journal_file  the journal's file
+    config        the ladder's file
 
-It is an ordinary client: it needs only an arranged lobby from the server.
+The ladder is an ordinary client: all it needs from the server is an arranged lobby.
 """

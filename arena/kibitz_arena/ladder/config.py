@@ -1,4 +1,4 @@
-"""The configuration of a standing ladder: the game, the house bots, the pauses.
+"""The configuration of a standing ladder: game, house bots, pauses.
 
     name: evening
     game: five-in-a-row:size=10
@@ -8,8 +8,8 @@
       - {bot: five-in-a-row/greedy}
     webhook: http://127.0.0.1:9000/results
 
-A ladder plays one game, because ratings of several games do not compare; other games have ladders
-of their own.
+A ladder plays one game, because ratings are not comparable between games; use a separate ladder for
+each game.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.values import Personality
 
 MAX_PLACES: Final = 64
-"""As many as a lobby has seats."""
+"""The maximum number of seats of a lobby."""
 MAX_PATIENCE: Final = 1.5
 """The longest wait for a better opponent, in seconds."""
 
@@ -44,71 +44,74 @@ MAX_PATIENCE: Final = 1.5
 def _web_address(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("expected an address like https://example.org/results")
+        raise ValueError("expected a URL like https://example.org/results")
     return text
 
 
 class HouseEntrant(ConfigModel):
-    """A house bot of the server that is always there."""
+    """A permanent house bot of the server."""
 
     bot: Personality
-    """Which one, as ``kibitz bot list`` lists it."""
+    """The bot's name in ``kibitz bot list``."""
     rating: Annotated[float, Field(ge=-10_000, le=10_000)] | None = None
-    """The rating that it is known to have: an anchor, which fixes the scale."""
+    """A known rating: an anchor, which fixes the scale."""
 
 
 class Pause(ConfigModel):
-    """When an entrant that loses by its own failure is given no more games for a while."""
+    """The rule for pausing entrants that repeatedly lose by their own failure."""
 
     after: Annotated[int, Field(ge=1, le=100)] = 3
-    """So many games in a row that it lost by a crash, an illegal answer or by going away."""
+    """The number of consecutive losses by crashing, illegal answers or leaving that cause a
+    pause."""
     minutes: Annotated[float, Field(gt=0, le=1440)] = 5.0
-    """For how long at first; twice as long each time, until it has ended a game without."""
+    """The length of the first pause; it doubles each time until the entrant ends a game without
+    failing."""
 
 
 class Ladder(PlayedConfig):
-    """A standing ladder; `load` makes a sound one. The model alone checks each value only."""
+    """A standing ladder. The model checks only single values; use `load` for full validation."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
     """The name for ``kibitz connect --ladder``; also the name of its directory."""
     seats: Annotated[int, Field(ge=2, le=6)] = 2
-    """How many play each game."""
+    """The number of players per game."""
     time_control: Annotated[str, BeforeValidator(normalize_clock)] = "none"
     """In cutechess notation, seconds: ``10+0.1``."""
     openings: list[OptionSet] = Field(default_factory=list, max_length=1000)
-    """Options that are added to the game's, a set in turn each time that the same players have
-    had every seat."""
+    """Sets of additional game options. A group of players moves to the next set once all of them
+    have had every seat."""
     house: list[HouseEntrant] = Field(default_factory=list, max_length=16)
-    """House bots, which play an entrant if no other entrant is free or as near."""
+    """House bots, which play if no other entrant is free and as close in rating."""
     places: Annotated[int, Field(ge=2, le=MAX_PLACES)] = 32
-    """How many bots and people may be there at the same time."""
+    """The maximum number of bots and people in the lobby."""
     at_once: Annotated[int, Field(ge=1, le=1000)] = 8
-    """Games at the same time."""
+    """The maximum number of concurrent games."""
     patience: Annotated[float, Field(ge=0, le=MAX_PATIENCE)] = 0.5
-    """How many seconds an entrant waits for a nearer opponent, or one that it has met less."""
+    """How long an entrant waits for an opponent closer in rating, or one it has met less often, in
+    seconds."""
     spread: Annotated[float, Field(gt=0, le=10_000)] = 100.0
-    """How many points of rating further away an opponent may be for having been met once less."""
+    """The rating difference that counts as much as one additional meeting."""
     mean: Annotated[float, Field(ge=-10_000, le=10_000)] = 1500.0
     """The mean rating if no house bot is an anchor."""
     pause: Pause = Pause()
-    """The rule for pausing entrants that lose by failing."""
+    """The rule for pausing failing entrants."""
     rated: bool = False
-    """Whether the server's rating list counts the games as well."""
+    """Whether the games also count for the server's rating list."""
     webhook: Annotated[str, AfterValidator(_web_address), Field(max_length=1000)] | None = None
-    """Each result is sent there."""
+    """The URL that receives each result."""
 
     @property
     def anchors(self) -> dict[str, float]:
-        """The known ratings, by entrant."""
+        """The anchored ratings by entrant."""
         return {bot.bot: bot.rating for bot in self.house if bot.rating is not None}
 
     @property
     def lobby_name(self) -> str:
-        """The name of its lobby, by which bots find it."""
+        """The name of the ladder's lobby, by which bots find it."""
         return lobby_name(self.name)
 
     def item(self, block: int = 0, seed: int | str | None = None) -> ProgrammeItem:
-        """Return what a game is whose players have had every seat `block` times before."""
+        """Return the programme item for a game whose players have completed `block` blocks."""
         overlay = self.openings[block % len(self.openings)] if self.openings else {}
         return ProgrammeItem(
             game=self.game.name,
@@ -120,7 +123,7 @@ class Ladder(PlayedConfig):
 
 
 def lobby_name(ladder: str) -> str:
-    """Return the name of the lobby of a ladder."""
+    """Return the lobby name for a ladder."""
     return f"ladder {ladder}"
 
 
@@ -132,10 +135,10 @@ _PARTS: Final[Mapping[str, type[ConfigModel]]] = {
 
 
 def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get) -> Ladder:
-    """Read the YAML `text` of a ladder; `name` is the file's, for errors.
+    """Parse the YAML `text` of a ladder; errors name the file `name`.
 
-    `game_of` finds the rules, which check the options. Raises `ConfigError`, which names line and
-    path of everything that is wrong.
+    `game_of` finds the rules, which check the options. Raises `ConfigError` with the line and path
+    of every problem.
     """
     document = config.read_document(text, name)
     lines = config.plain_lines(document.lines)
@@ -151,7 +154,7 @@ def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get)
 
 
 def _problems(ladder: Ladder) -> Iterator[ConfigProblem]:
-    """Yield what does not fit together."""
+    """Yield inconsistencies between values."""
     bots = [house_bot.bot for house_bot in ladder.house]
     for index, bot in enumerate(bots):
         if bot.partition("/")[0] != ladder.game.name:
@@ -160,11 +163,11 @@ def _problems(ladder: Ladder) -> Iterator[ConfigProblem]:
                 f"expected a house bot of {ladder.game.name!r}, not {bot!r}",
             )
         if bot in bots[:index]:
-            yield ConfigProblem(("house", index, "bot"), f"{bot!r} is there twice")
+            yield ConfigProblem(("house", index, "bot"), f"duplicate house bot {bot!r}")
     if ladder.places + len(bots) > MAX_PLACES:
         yield ConfigProblem(
             ("places",),
-            f"expected at most {MAX_PLACES - len(bots)} beside {len(bots)} house bots, found"
+            f"expected at most {MAX_PLACES - len(bots)} besides {len(bots)} house bots, found"
             f" {ladder.places}",
         )
     clock = TimeControl.parse(ladder.time_control)

@@ -1,11 +1,11 @@
-"""The directory of a ladder: its journal, its secret, its public files, and reports.
+"""The directory of a ladder: journal, secret, public files and reports.
 
 Files:
 
     journal.jsonl    the journal (see `entries`)
-    host.resume      the secret with which the keeper reconnects as the host (mode 0600)
+    host.resume      the secret for reconnecting as the host (mode 0600)
     public/          public files: index.html, ladder.json
-    reports/         why a seat dropped out of a match, for its player
+    reports/         reports for players on why they dropped out of a match
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kibitz_arena.runner.directory import RunDirectory
 
 
 class LadderDirectory(RunDirectory):
-    """The paths in a ladder's directory, and the small files that are read and written whole."""
+    """The paths in a ladder's directory, and access to its small files."""
 
     @property
     def public(self) -> Path:
@@ -31,7 +31,7 @@ class LadderDirectory(RunDirectory):
         return self.public / "index.html"
 
     def create(self) -> None:
-        """Make the directories."""
+        """Create the directories."""
         for directory in (self.path, self.public, self.reports):
             directory.mkdir(parents=True, exist_ok=True)
 

@@ -1,7 +1,7 @@
-"""The public feed of a ladder: standings, encounters, the last results and losses. Pure.
+"""The public feed of a ladder: standings, encounters, recent results and losses.
 
-The feed is one JSON object for other people's pages and programs, rewritten as games end. The
-ladder's own page is made from the same object.
+Pure. The feed is one JSON object for other people's pages and programs, rewritten as games end. The
+ladder's own page is rendered from the same object.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from kibitz_protocol.wire.values import Tolerant
 
 SCHEMA: Literal["kibitz-ladder/1"] = "kibitz-ladder/1"
 MAX_AWAY: Final = 200
-"""How many absent entrants are listed, the best rated ones."""
+"""The maximum number of absent entrants to list, highest rated first."""
 
 Status = Literal["here", "paused", "away", "retired"]
 
 
 class FeedLoss(Tolerant):
-    """One of an entrant's last losses."""
+    """One of an entrant's recent losses."""
 
     at_ms: int
     match: str
     against: list[str]
-    cause: Cause | None = Field(None, description="why it dropped out; absent where it did not")
+    cause: Cause | None = Field(None, description="why the entrant dropped out, if it did")
     reason: str
-    record: str = Field(description="address of the record")
+    record: str = Field(description="URL of the record")
     report: str | None = Field(
-        None, description="file of the report, in the keeper's directory, where it was at fault"
+        None, description="path of the report in the keeper's directory if the entrant failed"
     )
 
 
 class FeedOpponent(Tolerant):
-    """The results of an entrant against another one."""
+    """An entrant's results against one opponent."""
 
     entrant: str
     wins: int
@@ -48,7 +48,7 @@ class FeedOpponent(Tolerant):
 
 
 class FeedLine(Tolerant):
-    """An entrant, with a rating once it has played."""
+    """An entrant, with a rating after its first game."""
 
     place: int
     entrant: str
@@ -64,14 +64,14 @@ class FeedLine(Tolerant):
     wins: int
     draws: int
     losses: int
-    form: list[Outcome] = Field(description="its last games, the newest last")
+    form: list[Outcome] = Field(description="its last games, newest last")
     paused_until_ms: int | None = None
     opponents: list[FeedOpponent]
-    last_losses: list[FeedLoss] = Field(description="the newest first")
+    last_losses: list[FeedLoss] = Field(description="newest first")
 
 
 class Feed(Tolerant):
-    """A ladder as it is now."""
+    """The current state of a ladder."""
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
 
@@ -88,7 +88,7 @@ class Feed(Tolerant):
     running: int
     entrants: int
     lines: list[FeedLine]
-    results: list[PlayedGame] = Field(description="the newest first")
+    results: list[PlayedGame] = Field(description="newest first")
 
 
 def build_feed(
@@ -100,7 +100,7 @@ def build_feed(
     server: str,
     at_ms: int,
 ) -> Feed:
-    """Return the feed; `reports` has the files of reports by match, `server` is its address."""
+    """Return the feed; `reports` maps matches to report files, `server` is the server's URL."""
     lines = [
         _line(entrant, state, ratings, here, reports, server, at_ms)
         for entrant in state.entrants.values()
@@ -128,7 +128,7 @@ def build_feed(
 
 
 def record_address(server: str, match: str) -> str:
-    """Return the address of a match's record, on the server at `server`."""
+    """Return the URL of a match's record on the server at `server`."""
     return page_url(server, f"records/{match}.jsonl")
 
 

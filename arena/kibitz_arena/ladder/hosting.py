@@ -1,4 +1,4 @@
-"""Hosting a ladder: the connection of its keeper, and its lobby, found again or opened."""
+"""Hosting a ladder: connect its keeper, and find or open its lobby."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, OpenSeat
 from kibitz_protocol.wire.records import Conduct
 
 GRACE_MS: Final = 30_000
-"""How long the seat of a lost connection is kept."""
+"""How long the seat of a lost connection is kept, in seconds."""
 
 
 @dataclass(frozen=True)
 class LadderHost:
-    """Connects as the host of a ladder at `server`; without a token a guest hosts."""
+    """Connects to `server` as the host of a ladder, as a guest if there is no token."""
 
     ladder: Ladder
     directory: LadderDirectory
@@ -29,7 +29,7 @@ class LadderHost:
     token: str | None = None
 
     def connect(self) -> AbstractAsyncContextManager[Client]:
-        """Connect as the player that hosted before, or as a new one."""
+        """Reconnect as the earlier host, or connect as a new player."""
         return connect_host(self.directory, self.server, self._client, self.token is None)
 
     def _client(self, resume: str | None) -> Client:
@@ -46,7 +46,7 @@ class LadderHost:
 
 
 async def find_ladder_lobby(client: Client, state: LadderState) -> str:
-    """Return the ladder's lobby, which is followed from now on."""
+    """Find or open the ladder's lobby and follow it."""
 
     async def wanted() -> LobbySettings:
         return settings(state.ladder)
@@ -55,7 +55,7 @@ async def find_ladder_lobby(client: Client, state: LadderState) -> str:
 
 
 def settings(ladder: Ladder) -> LobbySettings:
-    """Return the settings of a ladder's lobby: places for entrants, and its house bots."""
+    """Return the settings of a ladder's lobby: open seats and house bots."""
     return LobbySettings(
         name=ladder.lobby_name,
         seats=[
@@ -72,7 +72,7 @@ def settings(ladder: Ladder) -> LobbySettings:
 
 
 def moving_entries(state: LadderState, lobby: str, at_ms: int) -> list[Entry]:
-    """Return the entries to write when the ladder moves to `lobby`.
+    """Return the entries for moving the ladder to `lobby`.
 
     Outstanding games of the old lobby are lost.
     """

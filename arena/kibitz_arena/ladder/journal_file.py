@@ -1,4 +1,4 @@
-"""The journal of a ladder: its file, and the state that it tells."""
+"""The journal file of a ladder and the state derived from it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from kibitz_arena.runner.journal_file import JournalFile
 
 
 class LadderJournal(JournalFile[LadderState, Entry]):
-    """The journal of a ladder."""
+    """An open ladder journal."""
 
     def __init__(self, path: Path, ladder: Ladder) -> None:
-        """Open or begin it."""
+        """Open or create the journal."""
         super().__init__(
             path,
             entries.FORMAT,
             entries.make_header(ladder),
             lambda logged: LadderState.fold(ladder, logged),
-            "another process keeps this ladder",
+            "another process is running this ladder",
         )

@@ -1,11 +1,11 @@
 """The keeper of a ladder: pairs free entrants, requests their games, and records the outcomes.
 
-It works on one lobby and one journal, and can be restarted with both at any time. It requests the
-journal's outstanding games again by their tags, and the server answers with their outcomes.
+A keeper works on one lobby and one journal, and can be restarted with both at any time. It repeats
+the requests for the journal's outstanding games by tag, and the server answers with their outcomes.
 
-Entrants that are in the lobby, connected and ready are paired when they are free. An entrant is
-busy only if it has a game that runs, or that can begin because all its players are here. A game
-with absent players waits on the server, and does not keep the others from playing.
+Free entrants that are in the lobby, connected and ready are paired. An entrant is busy only if it
+has a game that is running or can start because all players are present. A game with absent players
+waits on the server and does not block the other players.
 """
 
 from __future__ import annotations
@@ -46,15 +46,16 @@ from kibitz_protocol.wire.lobbies import (
 from kibitz_protocol.wire.refusals import Code
 
 STEP_SECONDS: Final = 0.25
-"""The interval between pairings while an entrant is free; else four times as long."""
+"""The interval between pairings while an entrant is free; otherwise it is four times as long."""
 UNABLE_SECONDS: Final = 30.0
-"""For how long players of a game that the server would not play are not paired."""
+"""How long the players of a rejected game are not paired, in seconds."""
 MAX_REQUESTS: Final = 15_000
-"""Games of one lobby, which takes 20,000; then the ladder moves to another one."""
+"""The number of games per lobby, below the limit of 20,000; then the ladder moves to a new
+lobby."""
 MAX_VERSION: Final = 40
-"""Characters of a version that tell one entrant from another."""
+"""The number of characters of a version that identify an entrant."""
 ABSENT_SECONDS: Final = 1.0
-"""The same if a player has left, which the next news of the lobby says."""
+"""The refusal if a player has left; the next lobby update will show it."""
 TRANSIENT_REFUSALS: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL})
 """Refusals after which the same request is retried a little later."""
 GAME_REFUSALS: Final = frozenset(
@@ -62,13 +63,13 @@ GAME_REFUSALS: Final = frozenset(
 )
 """Refusals of a game that the server does not know and will not play."""
 LOBBY_REFUSALS: Final = frozenset({Code.NO_SUCH_LOBBY, Code.CLOSED, Code.DAMAGED})
-"""Refusals that say that the lobby no longer exists."""
+"""Refusals that mean that the lobby no longer exists."""
 
 Tell = Callable[[str], None]
 
 
 def entrant_name(member: Member, view: LobbyView) -> str:
-    """Return which entrant a member is: ``name@version``, or a house bot's personality."""
+    """Return the entrant for a member: ``name@version``, or a house bot's personality."""
     if member.kind == "house":
         seat = view.settings.seats[member.seat]
         return seat.personality if isinstance(seat, HouseSeat) else member.name
@@ -77,17 +78,17 @@ def entrant_name(member: Member, view: LobbyView) -> str:
 
 
 def differs(there: LobbySettings, wanted: LobbySettings) -> bool:
-    """Whether a lobby was opened with other seats, for another clock, or rated or not."""
+    """Return whether a lobby's seats, clock or rated flag differ from the ladder's settings."""
     clocks = [[item.time_control for item in programme.programme] for programme in (there, wanted)]
     return clocks[0] != clocks[1] or (there.seats, there.rated) != (wanted.seats, wanted.rated)
 
 
 class LadderKeeper:
-    """A keeper of a ladder in one lobby. `keep` returns after a call of `stop`.
+    """Runs a ladder in one lobby.
 
-    `now` returns the time of day in milliseconds since 1970, and `rating` the current rating of an
-    entrant. `on_ended` gets each game that counts, and `tell` the log lines for people. `in_thread`
-    runs functions that wait for the disk; `draw` makes seeds.
+    `keep` returns after `stop` is called. `now` returns the time in milliseconds since 1970, and
+    `rating` the current rating of an entrant. `on_ended` receives each counted game, and `tell` the
+    log lines for people. `in_thread` runs functions that wait for the disk; `draw` creates seeds.
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class LadderKeeper:
         self._free_since: dict[str, float] = {}
         self._unable_until: dict[str, float] = {}
         self._outdated = False
-        """Whether the lobby was opened by another file of the ladder."""
+        """Whether the lobby was opened with an earlier configuration of the ladder."""
         self._stopping = False
 
     @property
@@ -137,15 +138,15 @@ class LadderKeeper:
         return self._here
 
     def stop(self) -> None:
-        """Request no more games, and end when the running ones have ended."""
+        """Request no more games, and end once the running games have ended."""
         self._stopping = True
         self._lobby.wake()
 
     async def keep(self) -> None:
-        """Keep the ladder until `stop` is called and no game runs.
+        """Run the ladder until `stop` is called and no game is running.
 
-        Games that wait for an absent entrant stay outstanding. Raises `LobbyGoneError`, `OSError`
-        of the journal, and the errors that end the connection.
+        Games that wait for an absent entrant remain outstanding. Raises `LobbyGoneError`, `OSError`
+        from the journal, and errors that end the connection.
         """
         await self._lobby.play(self._step, self._is_done)
 
@@ -154,7 +155,7 @@ class LadderKeeper:
 
     @property
     def _live(self) -> list[GameRequested]:
-        """Outstanding games that run, or begin as soon as the server gets to them."""
+        """Outstanding games that are running or can start at any moment."""
         return [
             game
             for game in self.state.outstanding.values()
@@ -165,7 +166,7 @@ class LadderKeeper:
         if await self._write_ended():
             return
         if self._lobby.closed is not None:
-            raise LobbyGoneError(f"the lobby of the ladder is gone: {self._lobby.closed}")
+            raise LobbyGoneError(f"the ladder's lobby no longer exists: {self._lobby.closed}")
         await self._start_lobby()
         if self._lobby.take_poll():
             games = self.state.outstanding.values()
@@ -177,21 +178,21 @@ class LadderKeeper:
     # The lobby
 
     async def _start_lobby(self) -> None:
-        """Start a gathering lobby: an arranged one can start with any members."""
+        """Start the lobby if it is gathering; an arranged lobby can start with any members."""
         view = self._lobby.view
         if view is not None and view.state == "gathering":
             try:
                 await self._host.hosting.start(self._key)
             except RefusedError as error:
-                if error.code is not Code.WRONG_STATE:  # it has started, and news says so soon
-                    self._tell(f"the lobby does not start: {error}")
+                if error.code is not Code.WRONG_STATE:  # already started; an update will follow
+                    self._tell(f"cannot start the lobby: {error}")
         elif self._is_spent and not self.state.outstanding and not self._stopping:
             self._tell("the ladder goes on in a new lobby")
             await self._host.hosting.close_lobby(self._key)
 
     @property
     def _is_spent(self) -> bool:
-        """Whether the ladder needs a new lobby: this one is full, or differs from its file."""
+        """Return whether this lobby is full or has outdated settings."""
         return self.state.requested_there >= MAX_REQUESTS or self._outdated
 
     # Pairing
@@ -211,7 +212,7 @@ class LadderKeeper:
         return bool(games)
 
     def _candidates(self) -> list[Candidate]:
-        """Return the entrants that are here and not paused; free ones have their waiting time."""
+        """Return the present entrants that are not paused; free ones with their waiting time."""
         moment, now = asyncio.get_running_loop().time(), self._now()
         busy = {name for game in self._live for name in game.entrants}
         there = [
@@ -232,7 +233,7 @@ class LadderKeeper:
         ]
 
     def _game(self, names: Names, offset: int) -> GameRequested:
-        """Return the game that a group plays now, the `offset`-th of this request."""
+        """Return the next game of a group; `offset` is its position in this request."""
         group = frozenset(names)
         played = self.state.games_of(group)
         seed = self.state.block_seed(group)
@@ -250,7 +251,7 @@ class LadderKeeper:
     # The games
 
     async def _arrange(self, games: Sequence[GameRequested]) -> None:
-        """Request games, new ones and known ones alike, and take in those that are over.
+        """Request new and outstanding games, and process those that are over.
 
         If the server refuses several games, request them one by one.
         """
@@ -263,7 +264,7 @@ class LadderKeeper:
 
     async def _apply_refusal(self, games: Sequence[GameRequested], error: RefusedError) -> None:
         if error.code in TRANSIENT_REFUSALS:
-            self._tell(f"the server refuses games, which are asked for again soon: {error}")
+            self._tell(f"the server refuses games; retrying soon: {error}")
             self._lobby.poll_in(1)
         elif error.code in LOBBY_REFUSALS:
             self._lobby.closed = str(error)
@@ -277,7 +278,7 @@ class LadderKeeper:
 
     async def _give_up(self, game: GameRequested, error: RefusedError) -> None:
         """Cancel a game that the server neither knows nor accepts."""
-        self._tell(f"{game.tag} is not played: {error}")
+        self._tell(f"{game.tag} will not be played: {error}")
         await self._write([GameCancelled(at_ms=self._now(), tag=game.tag, detail=str(error)[:200])])
         absent = error.code is Code.NO_SUCH_PLAYER
         until = asyncio.get_running_loop().time() + (ABSENT_SECONDS if absent else UNABLE_SECONDS)
@@ -287,7 +288,7 @@ class LadderKeeper:
         item = self.ladder.item(game.block, game.seed)
         return Arrangement(tag=game.tag, item=item, players=game.players)
 
-    # What is heard
+    # Updates
 
     def _apply_view(self, view: LobbyView) -> None:
         if self._lobby.view is None:
@@ -296,7 +297,7 @@ class LadderKeeper:
         self._here = {entrant_name(member, view): member for member in ready}
 
     async def _write_ended(self) -> bool:
-        """Write down what is over; return whether anything was."""
+        """Record finished games; return whether there were any."""
         over = dict(self._lobby.over)
         ended = [self._ended(tag, brief) for tag, brief in over.items()]
         if not ended:
@@ -309,7 +310,7 @@ class LadderKeeper:
                 self._on_ended(game)
         for entry in ended:
             if isinstance(entry, GameCancelled):
-                self._tell(f"{entry.tag} counts for nobody: {entry.detail}")
+                self._tell(f"{entry.tag} does not count: {entry.detail}")
         return True
 
     def _ended(self, tag: str, brief: MatchBrief) -> GameEnded | GameCancelled:
@@ -318,7 +319,7 @@ class LadderKeeper:
         return ended_entry(self._now(), tag, brief.match, brief.result)
 
     def _newcomers(self, groups: Iterable[Names]) -> Iterable[Entered]:
-        """Return entries for entrants that play for the first time; joining alone writes none."""
+        """Return entries for entrants with a first game; joining the lobby is not enough."""
         for name in (name for group in groups for name in group):
             if name not in self.state.entrants:
                 member = self._here[name]
@@ -326,6 +327,6 @@ class LadderKeeper:
                 yield Entered(at_ms=self._now(), entrant=name, name=of, player=member.kind)
 
     async def _write(self, entries: Sequence[Entry]) -> None:
-        """Append to the journal and wait for the disk, also when this task is to end."""
+        """Append to the journal and wait for the disk, even if this task is canceled."""
         lines = self._journal.fold(*entries)
         await uninterrupted(self._in_thread(self._journal.write, lines))

@@ -1,6 +1,6 @@
-"""A ladder as one page of HTML that needs nothing else, made of its feed.
+"""A ladder as a self-contained HTML page, rendered from its feed.
 
-As the page of a tournament it loads nothing; it runs no script at all.
+Like a tournament's page it loads no other files; it has no scripts at all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kibitz_arena.report.html import page_environment, template_source
 
 
 def render_page(feed: Feed) -> str:
-    """Return the page. The same feed makes the same page, byte for byte."""
+    """Return the page. The output is deterministic for a feed."""
     environment = page_environment().overlay()
     environment.filters = environment.filters | {
         "moment": moment,
@@ -27,12 +27,12 @@ def render_page(feed: Feed) -> str:
 
 
 def moment(at_ms: int) -> str:
-    """Write a time of day, in UTC."""
+    """Format a time in UTC."""
     return datetime.fromtimestamp(at_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def plain_elo(value: float | None) -> str:
-    """Write a rating, without a sign if it has none."""
+    """Format a rating without a plus sign."""
     return (
         formatting.elo(value, signed=False)
         if value is None or value >= 0
@@ -41,5 +41,5 @@ def plain_elo(value: float | None) -> str:
 
 
 def placed(game: PlayedGame) -> str:
-    """Write the places, the best first: ``1. ada  2. bob (crash)``."""
+    """Format the places, best first: ``1. ada  2. bob (crash)``."""
     return formatting.placings(game.ranks, game.entrants, game.causes)

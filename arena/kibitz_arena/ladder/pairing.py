@@ -2,13 +2,12 @@
 
 The entrant that has waited longest is paired first, with the cheapest opponents. The cost of an
 opponent has two parts: the difference in rating, and the number of meetings beyond those with the
-least-met entrant present. `spread` points of rating are worth one meeting. House bots cost
-`HOUSE_COST` more, so they play when nobody else is as good a choice; they never play only each
-other.
+least-met entrant present. `spread` rating points count as one meeting. House bots cost `HOUSE_COST`
+more, so they play only if no other entrant is a comparable choice; they never play only each other.
 
-The entrants that are free at a moment have often just played each other. So an entrant waits for a
-busy one that would cost less, but no longer than `patience`; then it plays with any free entrant.
-Two that are free at the same time are thus paired within `patience` at the latest.
+Entrants that are free at the same time have often just played each other. So an entrant waits for a
+cheaper busy opponent, but no longer than `patience`; then it plays any free entrant. Two entrants
+that are free at the same time are thus paired within `patience`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from kibitz_protocol.wire.values import seed_number
 HOUSE_COST: Final = 2.0
 """The extra cost of a house bot, in meetings."""
 SLACK: Final = 0.75
-"""The most by which an opponent taken at once may cost more than the best one present."""
+"""The maximum extra cost, compared with the best opponent present, of pairing at once."""
 
 Met: TypeAlias = Callable[[str, str], int]
 Names: TypeAlias = tuple[str, ...]
@@ -30,9 +29,9 @@ Names: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An entrant that is present; `waited` is its seconds since it became free, None if busy.
+    """A present entrant; `waited` is the seconds since it became free, None if busy.
 
-    Others may wait for a busy one.
+    Others may wait for busy entrants.
     """
 
     name: str
@@ -43,7 +42,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a ladder pairs."""
+    """The parameters of pairing."""
 
     seats: int
     patience: float
@@ -51,7 +50,7 @@ class Terms:
 
 
 def pair(here: Sequence[Candidate], met: Met, terms: Terms, most: int) -> list[Names]:
-    """Return at most `most` groups of free candidates that play now, each with `seats` names."""
+    """Return up to `most` groups of free candidates to start now, each with `seats` names."""
     free = {entrant.name: entrant for entrant in here if entrant.waited is not None}
     costs = _Costs(here, met, terms)
     groups: list[Names] = []
@@ -69,9 +68,10 @@ def pair(here: Sequence[Candidate], met: Met, terms: Terms, most: int) -> list[N
 
 
 def seating(group: Iterable[str], games: int, seed: int | str) -> Names:
-    """Return the names of a group by seat after `games` earlier games, in a block of seed `seed`.
+    """Return a group's names by seat after `games` earlier games, in a block with the seed `seed`.
 
-    In a block every entrant has every seat once. The seed decides who begins in the first game.
+    In a block every entrant has every seat once. The seed determines the first player of the first
+    game.
     """
     names = sorted(group)
     turn = (games + seed_number(seed)) % len(names)
@@ -92,13 +92,13 @@ class _Costs:
         self._least: dict[str, int] = {}
 
     def of(self, one: Candidate, other: Candidate) -> float:
-        """Return what it costs `one` to play with `other`."""
+        """Return the cost for `one` of playing `other`."""
         apart = abs(one.rating - other.rating) / self._spread
         often = self._met(one.name, other.name) - self._fewest(one)
         return apart + often + HOUSE_COST * other.house
 
     def cheapest(self, one: Candidate, count: int) -> float:
-        """Return what the best `count` opponents of all that are here would cost, free or not."""
+        """Return the total cost of the `count` cheapest opponents present, whether free or busy."""
         return sum(sorted(self.of(one, other) for other in self._others(one))[:count])
 
     def _fewest(self, one: Candidate) -> int:
@@ -114,7 +114,7 @@ class _Costs:
 def _group(
     first: Candidate, free: Iterable[Candidate], costs: _Costs, terms: Terms
 ) -> Names | None:
-    """Return the group that plays with `first` now; None if it keeps waiting."""
+    """Return the group for `first` to play with now, None if it should wait."""
     others = sorted(
         (other for other in free if other.name != first.name),
         key=lambda other: (costs.of(first, other), other.name),

@@ -1,4 +1,4 @@
-"""The publisher of a ladder: rates the entrants as games end, and writes page and feed."""
+"""The publisher of a ladder: rates the entrants as games end and writes the page and the feed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from kibitz_arena.ratings import EntrantRating, rate_entrants
 from kibitz_arena.runner.publication import Publication
 
 SHARE: Final = 0.05
-"""The share of one core for rating and writing: each time rates all games at once."""
+"""The share of one core for rating and writing, since each update rates all games."""
 REFRESH_MS: Final = 15_000
-"""The longest time between writes, for pauses that end and new reports."""
+"""The maximum time between writes, because pauses end and reports arrive without games."""
 
 
 class Publisher:
-    """A publisher that keeps the ratings and the public files up to date.
+    """Keeps the ratings and the public files up to date.
 
-    `here` returns the entrants present, and `now` the time of day in milliseconds since 1970.
-    `tell` gets a line if the files cannot be written; the ladder continues.
+    `here` returns the entrants present, and `now` the time in milliseconds since 1970. `tell`
+    receives a line if the files cannot be written; the ladder continues.
     """
 
     def __init__(
@@ -52,14 +52,14 @@ class Publisher:
         )
         self._ratings: Mapping[str, EntrantRating] = {}
         self._rated = 0
-        """How many games the ratings are made of."""
+        """The number of games in the current ratings."""
 
     @property
     def ratings(self) -> Mapping[str, EntrantRating]:
         return self._ratings
 
     def rating(self, entrant: str) -> float:
-        """Return the rating of an entrant for pairing; a newcomer's is in the middle."""
+        """Return the rating of an entrant for pairing; new entrants get the mean."""
         known = self._ratings.get(entrant)
         if known is not None:
             return known.rating
@@ -68,7 +68,7 @@ class Publisher:
         return anchors.get(entrant, middle)
 
     def _marks(self) -> object:
-        """Return what differs when page and feed do."""
+        """Return a value that changes whenever the page and the feed do."""
         refresh = self._now() // REFRESH_MS
         return self._state.played, len(self._state.outstanding), {*self._here()}, refresh
 
@@ -78,7 +78,7 @@ class Publisher:
         await asyncio.to_thread(self._write, self.feed())
 
     def rate(self) -> None:
-        """Rate all games that have ended; games are only ever added, so a thread may."""
+        """Rate all finished games; safe in a thread, because games are only ever appended."""
         ladder = self._state.ladder
         games = self._state.rated[:]
         if len(games) == self._rated and self._ratings:

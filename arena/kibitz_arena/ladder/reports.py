@@ -1,7 +1,7 @@
-"""Reports of losses: why a seat dropped out, fetched from the server for the entrants' last losses.
+"""Loss reports: why a seat dropped out, fetched from the server for the entrants' recent losses.
 
-The server gives the host of a lobby the messages to a bot, its answers, and its output. Reports are
-fetched after the game is in the journal, so they delay nothing. Failed fetches are retried.
+The server provides the lobby's host with the messages to a bot, its answers and its output. Reports
+are fetched after the game is journaled, so they cause no delay. Failed fetches are retried.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from kibitz_protocol.client.errors import RefusedError
 
 PAUSE_SECONDS: Final = 2.0
 TRIES: Final = 3
-"""How often a report is asked for that the server refuses."""
+"""The number of requests for a report that the server refuses."""
 
 Fetch = Callable[[str, Path], Awaitable[None]]
 """Writes the report of a match to a file; raises `RefusedError`, or `OSError`."""
 
 
 class LossReports:
-    """Keeps a report for each of the entrants' last losses in which they were at fault."""
+    """Keeps reports for the entrants' recent losses in which they were at fault."""
 
     def __init__(
         self, state: LadderState, directory: Path, fetch: Fetch, tell: Callable[[str], None]
@@ -35,7 +35,7 @@ class LossReports:
         self._tried: dict[str, int] = {}
 
     def files(self) -> Mapping[str, str]:
-        """Return the reports that there are, by match: paths from the ladder's directory."""
+        """Return the available reports by match, as paths relative to the ladder's directory."""
         place = self._directory.name
         return {
             path.name.removesuffix(_SUFFIX): f"{place}/{path.name}"
@@ -43,13 +43,13 @@ class LossReports:
         }
 
     async def run(self) -> None:
-        """Fetch missing reports and remove those that are no longer needed, until canceled."""
+        """Fetch missing reports and remove obsolete ones until canceled."""
         while True:
             await self.update()
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def update(self) -> None:
-        """Do so once."""
+        """Fetch missing reports and remove obsolete ones once."""
         wanted, there = self._wanted(), {*self.files()}
         for match in there - wanted:
             self._path(match).unlink(missing_ok=True)
@@ -64,7 +64,7 @@ class LossReports:
         except (RefusedError, OSError, ValueError) as error:
             self._tried[match] = self._tried.get(match, 0) + 1
             if self._tried[match] == TRIES:
-                self._tell(f"there is no report of match {match}: {error}")
+                self._tell(f"no report for match {match}: {error}")
 
     def _wanted(self) -> set[str]:
         return {

@@ -1,7 +1,7 @@
-"""The runner of a ladder: session after session, each of which continues from the journal.
+"""The runner of a ladder: runs sessions, each of which continues from the journal.
 
-A session ends when the ladder's lobby is gone, when the disk fails, or on request. The connection
-outlives the server: it reconnects for as long as it takes.
+A session ends when the ladder's lobby no longer exists, when the disk fails, or on request. If the
+server goes down, the connection retries indefinitely.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from kibitz_protocol.client.errors import HelloRefusedError, SessionError
 from kibitz_protocol.wire.reports import MatchReport
 
 FIRST_PAUSE: Final = 1.0
-"""Seconds between sessions, ..."""
+"""The initial pause between sessions, in seconds."""
 LONGEST_PAUSE: Final = 60.0
-"""... which double while no game ends in any, up to this."""
+"""The maximum pause; pauses double while no game ends in a session."""
 
 WriteReport = Callable[[MatchReport, Path], None]
-"""Writes a report, for a person, to a file."""
+"""Writes a human-readable report to a file."""
 Ended = Callable[[PlayedGame], None]
-"""Is given each game that counts."""
+"""Receives each counted game."""
 
 
 @dataclass
 class LadderRunner:
-    """A ladder that is being kept on a server. `stop` may be called at any time.
+    """Runs a ladder on a server.
 
-    `tell` gets the log lines for people.
+    `stop` may be called at any time. `tell` receives the log lines for people.
     """
 
     ladder: Ladder
@@ -59,15 +59,15 @@ class LadderRunner:
     _keeper: LadderKeeper | None = None
 
     async def stop(self) -> None:
-        """Request no more games, and end when the running ones have ended."""
+        """Request no more games, and end once the running games have ended."""
         self.stop_requested = True
         if self._keeper is not None:
             self._keeper.stop()
 
     async def run(self) -> None:
-        """Keep the ladder until `stop` is called.
+        """Run the ladder until `stop` is called.
 
-        Raises `JournalError` if the journal is another ladder's or open elsewhere, and
+        Raises `JournalError` if the journal belongs to another ladder or is open elsewhere, and
         `HelloRefusedError` or `RefusedError` if the server refuses to host this ladder.
         """
         async with self._sending_results() as ended:
@@ -88,14 +88,14 @@ class LadderRunner:
                 error = first_error(group)
                 if isinstance(error, HelloRefusedError):
                     raise error from None
-                self.tell(f"{error}; going on")
+                self.tell(f"{error}; continuing")
             if not self.stop_requested:
                 pause = FIRST_PAUSE if played else min(2 * pause, LONGEST_PAUSE)
                 await asyncio.sleep(pause)
 
     @contextlib.asynccontextmanager
     async def _sending_results(self) -> AsyncIterator[Ended]:
-        """Send results to the webhook, if there is one, for the length of the block."""
+        """Send results to the webhook, if any, during the block."""
         if self.ladder.webhook is None:
             yield lambda game: None
             return
@@ -150,7 +150,7 @@ class LadderRunner:
     async def _keep(
         self, keeper: LadderKeeper, publication: Publication, reports: LossReports
     ) -> None:
-        """Keep the ladder, and tell of it, until the keeper ends."""
+        """Run the ladder and report progress until the keeper ends."""
         self._keeper = keeper
         if self.stop_requested:
             keeper.stop()

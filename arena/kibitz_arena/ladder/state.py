@@ -1,11 +1,11 @@
-"""The state of a standing ladder: the fold over the entries of its journal. Pure.
+"""The state of a standing ladder, derived from its journal. Pure.
 
-Every entry goes through `LadderState.apply`, whether it was just written or was read. So a ladder
-has the same state after a crash. Times are in the entries.
+Every entry goes through `LadderState.apply`, whether it was just written or read from disk. So a
+ladder has the same state after a crash. Times are stored in the entries.
 
-An *entrant* is one version of one name: results of another version say nothing about this one. When
-a newer version joins, the older ones retire: they keep their ratings, and play for as long as they
-stay.
+An *entrant* is one version of one name, because results of one version say nothing about another.
+When a newer version joins, the older ones retire: they keep their ratings and play until they
+leave.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from kibitz_protocol.wire.shares import seat_outcome
 from kibitz_protocol.wire.values import Tolerant
 
 FORM: Final = 10
-"""How many of an entrant's last games its form tells."""
+"""The number of recent games in an entrant's form."""
 LAST_LOSSES: Final = 5
-"""How many of an entrant's last losses are kept with what is known of them."""
+"""The number of recent losses to keep per entrant."""
 LAST_RESULTS: Final = 100
-"""How many of the ladder's last results are kept."""
+"""The number of recent results of the ladder to keep."""
 FAULTS: Final = frozenset({Cause.CRASH, Cause.ILLEGAL, Cause.DISCONNECT, Cause.ABANDONED})
-"""Why a seat drops out that failed, or went away: after several in a row its player is paused."""
+"""The causes of drop-outs that count as failures; several in a row pause the entrant."""
 MAX_DOUBLINGS: Final = 8
-"""How often a pause is doubled at most."""
+"""The maximum number of times a pause is doubled."""
 
 Group: TypeAlias = frozenset[str]
 Outcome: TypeAlias = Literal["W", "D", "L"]
@@ -51,14 +51,14 @@ LETTERS: Final[Mapping[str, Outcome]] = {"win": "W", "draw": "D", "loss": "L"}
 
 
 class PlayedGame(Tolerant):
-    """A game that counted."""
+    """A counted game."""
 
-    number: int = Field(description="from 1, in the order in which they ended; none is left out")
+    number: int = Field(description="consecutive from 1, in the order in which games ended")
     at_ms: int
     match: str
     lobby: str
     entrants: tuple[str, ...] = Field(description="by seat")
-    ranks: tuple[int, ...] = Field(description="by seat; 1 is best, ties share one")
+    ranks: tuple[int, ...] = Field(description="by seat; 1 is best, ties share a place")
     causes: tuple[Cause | None, ...] = Field(description="why a seat dropped out, by seat")
     plies: int
     reason: str
@@ -70,11 +70,11 @@ class Entrant:
 
     entrant: str
     name: str
-    """Without its version."""
+    """The name without the version."""
     kind: PlayerKind
     since_ms: int
     number: int
-    """In the order in which entrants came, from 0."""
+    """The entrant's number, from 0 in order of arrival."""
     games: int = 0
     wins: int = 0
     draws: int = 0
@@ -82,24 +82,24 @@ class Entrant:
     form: deque[Outcome] = field(default_factory=lambda: deque(maxlen=FORM))
     last_losses: deque[PlayedGame] = field(default_factory=lambda: deque(maxlen=LAST_LOSSES))
     faults: int = 0
-    """Games in a row that it lost by failing."""
+    """The number of consecutive losses by failing."""
     pauses: int = 0
-    """Pauses in a row, without a game between them that it did not lose by failing."""
+    """The number of pauses since the last game that it did not lose by failing."""
     paused_until_ms: int = 0
 
 
 class LadderState:
-    """The state of a ladder from its journal. Only `apply` changes it."""
+    """The state of a ladder, derived from its journal. Only `apply` changes it."""
 
     def __init__(self, ladder: Ladder) -> None:
         self.ladder = ladder
-        """The configuration of the last keeper."""
+        """The configuration of the most recent keeper."""
         self.lobby: str | None = None
-        """The lobby that it is played in."""
+        """The current lobby."""
         self.requested_there = 0
-        """Games that were asked for in that lobby."""
+        """The number of games requested in the current lobby."""
         self.requested = 0
-        """Games that were asked for in all."""
+        """The number of games requested in total."""
         self.cancelled = 0
         self.sessions = 0
         """The number of times that a keeper started."""
@@ -107,39 +107,39 @@ class LadderState:
         self.newest: dict[str, str] = {}
         """The newest version of each name."""
         self.outstanding: dict[str, GameRequested] = {}
-        """Games that were asked for and have not ended, by tag."""
+        """Games that were requested and have not ended, by tag."""
         self.rated: list[RatedGame] = []
-        """All games that counted, players by their numbers."""
+        """All counted games, with players by number."""
         self.last_results: deque[PlayedGame] = deque(maxlen=LAST_RESULTS)
         self.scores: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        """Head to head: how often the first won, drew and lost against the second."""
+        """Head-to-head results: the first entrant's wins, draws and losses against the second."""
         self._groups: Counter[Group] = Counter()
         self._seeds: dict[Group, int | str] = {}
 
     @classmethod
     def fold(cls, ladder: Ladder, entries: Iterable[Entry]) -> LadderState:
-        """Return the state after `entries`; raises `JournalError` if they are impossible."""
+        """Return the state after `entries`; raise `JournalError` if they are inconsistent."""
         state = cls(ladder)
         apply_entries(state.apply, entries)
         return state
 
-    # What follows from it
+    # Queries
 
     @property
     def played(self) -> int:
-        """How many games counted."""
+        """The number of counted games."""
         return len(self.rated)
 
     def next_tag(self) -> str:
-        """Return a tag that no game ever had."""
+        """Return an unused tag."""
         return f"g{self.requested + 1}"
 
     def games_of(self, group: Group) -> int:
-        """Return how many games exactly this group has played."""
+        """Return the number of games played by exactly this group."""
         return self._groups[group]
 
     def block_seed(self, group: Group) -> int | str | None:
-        """Return the seed of the block that a group is in; None if a new one begins."""
+        """Return the seed of a group's current block; None if a new block starts."""
         return self._seeds.get(group) if self._groups[group] % self.ladder.seats else None
 
     def met(self, one: str, other: str) -> int:
@@ -147,18 +147,18 @@ class LadderState:
         return self.scores.get((one, other), Counter[str]()).total()
 
     def retired(self, entrant: str) -> bool:
-        """Whether a newer version of its name has come."""
+        """Return whether a newer version of the entrant has joined."""
         return self.newest[self.entrants[entrant].name] != entrant
 
     def paused(self, entrant: str, now_ms: int) -> bool:
-        """Whether an entrant is given no games now."""
+        """Return whether an entrant is currently paused."""
         known = self.entrants.get(entrant)
         return known is not None and now_ms < known.paused_until_ms
 
-    # What happened
+    # Events
 
     def apply(self, entry: Entry) -> None:
-        """Fold one entry in; raises `JournalError`, and changes nothing, if it is impossible."""
+        """Apply an entry; raise `JournalError` and change nothing if it is inconsistent."""
         match entry:
             case Kept():
                 self.ladder = Ladder.model_validate(entry.ladder)
@@ -177,7 +177,7 @@ class LadderState:
 
     def _apply_entered(self, entry: Entered) -> None:
         if entry.entrant in self.entrants:
-            raise JournalError(f"{entry.entrant!r} has been here before")
+            raise JournalError(f"{entry.entrant!r} has already entered")
         number = len(self.entrants)
         self.entrants[entry.entrant] = Entrant(
             entry.entrant, entry.name, entry.player, entry.at_ms, number
@@ -186,7 +186,7 @@ class LadderState:
 
     def _apply_requested(self, entry: GameRequested) -> None:
         if entry.tag != self.next_tag():
-            raise JournalError(f"expected a game {self.next_tag()!r}, got {entry.tag!r}")
+            raise JournalError(f"expected game {self.next_tag()!r}, got {entry.tag!r}")
         unknown = [name for name in entry.entrants if name not in self.entrants]
         if unknown or len({*entry.entrants}) != len(entry.entrants) or self.lobby is None:
             raise JournalError(f"the game {entry.tag!r} cannot be played by {entry.entrants}")
@@ -247,7 +247,7 @@ class LadderState:
         self._count_fault(entrant, game.causes[seat], game.at_ms)
 
     def _count_fault(self, entrant: Entrant, cause: Cause | None, at_ms: int) -> None:
-        """Pause an entrant that fails again and again, ever longer."""
+        """Pause an entrant that fails repeatedly, with increasing length."""
         if cause not in FAULTS:
             entrant.faults = entrant.pauses = 0
             return

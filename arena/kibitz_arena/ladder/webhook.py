@@ -1,8 +1,8 @@
-"""The webhook of a ladder: sends each result to an address, one after the other.
+"""The webhook of a ladder: sends each result to a URL, in order.
 
-Failed deliveries are retried with growing pauses. The queue is bounded: if an address is down for
-long the oldest results are dropped, which their numbers show. The webhook never delays the ladder.
-The feed has the results that a receiver missed.
+Failed deliveries are retried with increasing pauses. The queue is bounded: if the receiver is down
+for long, the oldest results are dropped, and the gap shows in the game numbers. The webhook never
+delays the ladder. The feed contains the results that a receiver missed.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Final
 from kibitz_arena.ladder.state import PlayedGame
 
 CAPACITY: Final = 1000
-"""How many results wait at most."""
+"""The maximum number of queued results."""
 FIRST_PAUSE: Final = 1.0
-"""Seconds after a first failure ..."""
+"""The pause after a first failure, in seconds."""
 LONGEST_PAUSE: Final = 300.0
-"""... which double with each further one, up to this."""
+"""The maximum pause; pauses double with each further failure."""
 TIMEOUT: Final = 10.0
 
 Post = Callable[[str, bytes], Awaitable[None]]
 
 
 class UndeliveredError(Exception):
-    """A result was not delivered; `final` if the receiver will never accept it."""
+    """A result was not delivered; `final` means that the receiver will never accept it."""
 
     def __init__(self, sentence: str, *, final: bool = False) -> None:
         super().__init__(sentence)
@@ -36,7 +36,7 @@ class UndeliveredError(Exception):
 
 
 class Webhook:
-    """Results on their way to one address. `tell` is given a line when that changes."""
+    """Delivers results to one URL. `tell` receives a line when delivery starts or stops failing."""
 
     def __init__(self, url: str, post: Post, tell: Callable[[str], None]) -> None:
         self._url = url
@@ -46,11 +46,11 @@ class Webhook:
         self._filled = asyncio.Event()
         self.delivered = 0
         self.dropped = 0
-        """Results that were given up: there were too many, or they were refused."""
+        """The number of results dropped because the queue was full or the receiver refused them."""
         self._failing = False
 
     def put(self, result: PlayedGame) -> None:
-        """Let a result be sent; never waits."""
+        """Queue a result without blocking."""
         if len(self._queue) >= CAPACITY:
             self._queue.popleft()
             self.dropped += 1
@@ -69,7 +69,7 @@ class Webhook:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _send(self) -> bool:
-        """Send the oldest result; return whether the next one may follow at once."""
+        """Send the oldest result; return whether to send the next one immediately."""
         result = self._queue[0]
         try:
             await self._post(self._url, result.model_dump_json().encode())
@@ -82,12 +82,12 @@ class Webhook:
             self.delivered += 1
             if self._failing:
                 self._failing = False
-                self._tell(f"the webhook takes results again; {self.dropped} were dropped")
+                self._tell(f"the webhook accepts results again; {self.dropped} were dropped")
         self._take(result)
         return True
 
     def _take(self, result: PlayedGame) -> None:
-        """Remove a result that is done, unless it was dropped meanwhile."""
+        """Remove a finished result unless it has been dropped in the meantime."""
         if self._queue and self._queue[0] is result:
             self._queue.popleft()
         if not self._queue:
@@ -95,17 +95,17 @@ class Webhook:
 
     def _say_failing(self, why: str) -> None:
         if not self._failing:
-            self._tell(f"the webhook takes no results: {why}; they are sent again")
+            self._tell(f"the webhook does not accept results: {why}; retrying")
         self._failing = True
 
 
 async def post_json(url: str, body: bytes) -> None:
-    """Send JSON to an address; raises `UndeliveredError`."""
+    """POST JSON to a URL; raises `UndeliveredError`."""
     await asyncio.to_thread(_post, url, body)
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows nowhere: a result goes to the address that the keeper has named, or nowhere."""
+    """Rejects redirects: results go only to the configured URL."""
 
     def redirect_request(self, *_: object, **__: object) -> None:
         return None
@@ -121,6 +121,6 @@ def _post(url: str, body: bytes) -> None:
     except urllib.error.HTTPError as error:
         error.close()
         refused = 400 <= error.code < 500 and error.code not in (408, 425, 429)
-        raise UndeliveredError(f"{url} answers {error.code}", final=refused) from None
+        raise UndeliveredError(f"{url} answered with status {error.code}", final=refused) from None
     except (OSError, ValueError) as error:
         raise UndeliveredError(f"{url}: {error}") from None

@@ -1,4 +1,4 @@
-"""The geometry of the pictures of results: rating intervals, and how far a sequential test is.
+"""The geometry of the result charts: rating intervals, and the progress of a sequential test.
 
 `templates/charts.svg.j2` draws them.
 """
@@ -15,19 +15,19 @@ from kibitz_arena.sprt import SprtResult
 
 INTERVAL_WIDTH: Final = 280
 ROW_HEIGHT: Final = 44
-"""Height of an entrant's row, in CSS pixels: lines of the scale meet those of the next row."""
+"""The height of an entrant's row in CSS pixels; scale lines connect to the next row."""
 HEADER_HEIGHT: Final = 24
 MARGIN: Final = 16
-"""Room at the sides, so that the numbers of the scale are not cut."""
+"""The horizontal margin, so that the scale's numbers are not clipped."""
 SPRT_WIDTH: Final = 340
-"""Width of the line from H0 to H1: that of a phone."""
+"""The width of the line from H0 to H1, which fits a phone."""
 MAX_TICKS: Final = 5
-"""At most so many lines of the scale."""
+"""The maximum number of scale lines."""
 
 
 @dataclass(frozen=True)
 class RatingAxis:
-    """A range of ratings, and the round ones in it that get a line."""
+    """A range of ratings with scale lines at round numbers."""
 
     low: float
     high: float
@@ -38,7 +38,7 @@ class RatingAxis:
 
     @classmethod
     def of(cls, standings: Sequence[EntrantStanding]) -> Self | None:
-        """Return a scale that all intervals fit in, None if nobody has a rating."""
+        """Return an axis that contains all intervals, None if there are no ratings."""
         found = [
             bound
             for standing in standings
@@ -55,13 +55,13 @@ class RatingAxis:
         return cls(low, high, tuple(step * tick for tick in ticks))
 
     def x(self, rating: float) -> float:
-        """Return where a rating is, in CSS pixels from the left."""
+        """Return the position of a rating, in CSS pixels from the left."""
         share = (rating - self.low) / (self.high - self.low)
         return MARGIN + share * (self.width - 2 * MARGIN)
 
 
 def _round_step(least: float) -> float:
-    """Return the least of 1, 2 and 5 times a power of ten that is not under `least`."""
+    """Return the smallest 1, 2 or 5 times a power of ten that is at least `least`."""
     power = 10.0 ** math.floor(math.log10(least))
     return next(power * digit for digit in (1, 2, 5, 10) if power * digit >= least)
 
@@ -74,11 +74,11 @@ class SprtLine:
     width: int = SPRT_WIDTH
 
     def x(self, llr: float) -> float:
-        """Return where an LLR is, in CSS pixels from the left; the bounds hold it."""
+        """Return the position of an LLR in CSS pixels from the left, clamped to the bounds."""
         share = (llr - self.test.lower) / (self.test.upper - self.test.lower)
         return MARGIN + min(max(share, 0.0), 1.0) * (self.width - 2 * MARGIN)
 
 
 def coordinate(value: float) -> str:
-    """Write a coordinate with a decimal at most."""
+    """Format a coordinate with at most one decimal."""
     return f"{value:.1f}".removesuffix(".0")

@@ -1,9 +1,10 @@
-"""Results as files that other programs read: JSON, and CSV of the ratings and of the games.
+"""Results as files for other programs:
 
-JSON has all that `Results` has, keys in the order of the model and in `options`, `causes` and
-`terminations` in that of the alphabet, so that equal results are equal files. The first key
-says which schema it is. CSV has a row of names first and numbers as Python writes them; what is
-not known is an empty cell. Columns that are there once a seat have the seat's number from 1.
+JSON, and CSV for ratings and games. The JSON contains all of `Results`. Keys are in the order of
+the model, or alphabetical in `options`, `causes` and `terminations`, so that equal results yield
+equal files. The first key is the schema. The CSV files start with a header row, format numbers as
+Python does, and leave unknown cells empty. Columns that exist once per seat have the seat's number,
+from 1.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from kibitz_protocol import printable
 
 
 def results_json(results: Results) -> str:
-    """Return all of `results`; ``Results.model_validate_json`` reads it back."""
+    """Return `results` as JSON, which ``Results.model_validate_json`` parses."""
     document = results.model_dump(mode="json")
     _sort_keys(document["event"], "options")
     for standing in document["standings"]:
@@ -36,7 +37,7 @@ def _sort_keys(part: dict[str, Any], *keys: str) -> None:
 
 
 def ratings_csv(results: Results) -> str:
-    """Return a row for each entrant, best first."""
+    """Return a CSV with one row per entrant, best first."""
     heads = (
         *("rank", "name", "what", "rating", "low", "high", "anchor", "games", "points", "score"),
         *("wins", "draws", "losses", "mean_place", "byes", "used_ms"),
@@ -71,7 +72,7 @@ def _standing_row(
 
 
 def games_csv(results: Results) -> str:
-    """Return a row for each game, in the order in which they ended."""
+    """Return a CSV with one row per game, in the order in which they ended."""
     by_seat = ("player", "place", "score", "cause", "used_ms")
     seats = range(1, results.event.seats + 1)
     heads = (

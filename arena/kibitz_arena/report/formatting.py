@@ -1,4 +1,4 @@
-"""Text formatting of results: the numbers and sentences that tables and page have in common."""
+"""Text formatting of results: numbers and sentences shared by the tables and the page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ABANDONED_LABELS: Final[dict[Cause, str]] = {
     Cause.TAKEOVER: "taken over",
     Cause.KICKED: "removed by the host",
 }
-"""The exact causes behind PGN's ``abandoned``, in a few words each."""
+"""Labels for the specific causes behind PGN's ``abandoned``."""
 CAUSE_LABELS: Final[dict[Cause, str]] = ABANDONED_LABELS | {
     Cause.RULES: "by the rules",
     Cause.RESIGNATION: "resigned",
@@ -31,47 +31,47 @@ CAUSE_LABELS: Final[dict[Cause, str]] = ABANDONED_LABELS | {
     Cause.ABORTED: "aborted by the operator",
     Cause.INFRASTRUCTURE: "server failure",
 }
-"""Why a seat dropped out, in a word or two."""
+"""Labels for the causes of drop-outs."""
 ISOLATION_NOTES: Final = {
-    "bwrap": "Entrants ran isolated (bwrap): files and processes of their own.",
-    "setpriv": "Entrants ran isolated (setpriv): a user each, but on one network.",
-    "none": "Entrants were trusted: nothing isolated them from each other.",
+    "bwrap": "Entrants ran isolated (bwrap), with separate files and processes.",
+    "setpriv": "Entrants ran isolated (setpriv), as separate users on a shared network.",
+    "none": "Entrants were not isolated from each other.",
 }
-"""Notes on the isolation of entrants, by the name of the tool."""
+"""Notes on the isolation of entrants, by tool."""
 STOP_LABELS: Final = {
     "decided": "decided by the sequential test",
     "deadline": "stopped at the deadline",
     "asked": "stopped on request",
-    "failed": "stopped by a failure",
+    "failed": "stopped because of a failure",
 }
-"""Why a tournament stopped, by the reason of its journal."""
+"""Labels for the reasons in the journal why a tournament stopped."""
 TERMINATION_LABELS: Final = (
     "normal",
     *TERMINATION_WORDS[1:-1],
     *ABANDONED_LABELS.values(),
     TERMINATION_WORDS[-1],
 )
-"""`TERMINATION_WORDS` with those of `ABANDONED_LABELS`."""
+"""`TERMINATION_WORDS` combined with `ABANDONED_LABELS`."""
 NO_VALUE: Final = "–"
-"""The text for a missing number."""
+"""The placeholder for a missing number."""
 _MINUS: Final = str.maketrans("-", "\N{MINUS SIGN}")
 
 
 @dataclass(frozen=True)
 class TerminationCounts:
-    """How the games of an entrant, or of all, ended for them."""
+    """How games ended, for an entrant or for all entrants."""
 
     name: str
     games: int
     counts: Mapping[str, int]
-    """By `TERMINATION_LABELS`, those that did not happen left out."""
+    """Counts by `TERMINATION_LABELS`, without zeros."""
 
 
 # Numbers
 
 
 def elo(value: float | None, *, signed: bool = True) -> str:
-    """Write a rating or a reach in whole Elo: ``+212``, ``−13``, ``0``."""
+    """Format a rating or a margin in whole Elo: ``+212``, ``−13``, ``0``."""
     if value is None:
         return NO_VALUE
     whole = round(value)
@@ -79,28 +79,28 @@ def elo(value: float | None, *, signed: bool = True) -> str:
 
 
 def decimal(value: float | None, places: int) -> str:
-    """Write a number with so many decimals and a true minus sign."""
+    """Format a number with the given number of decimals and a true minus sign."""
     return NO_VALUE if value is None else f"{value:.{places}f}".translate(_MINUS)
 
 
 def signed_decimal(value: float) -> str:
-    """Write a number that has a direction, such as an LLR: ``+2.94``."""
+    """Format a signed number, such as an LLR: ``+2.94``."""
     return f"{value:+.2f}".translate(_MINUS)
 
 
 def points(value: float) -> str:
-    """Write points with as many decimals as they need, one at most: ``7``, ``7.5``."""
+    """Format points with one decimal only if necessary: ``7``, ``7.5``."""
     return f"{value:.1f}".removesuffix(".0")
 
 
 def points_column(values: Sequence[float]) -> list[str]:
-    """Write points that stand below each other: all with a decimal where one of them needs it."""
+    """Format a column of points: all with a decimal if any of them needs one."""
     whole = all(value.is_integer() for value in values)
     return [f"{value:.0f}" if whole else f"{value:.1f}" for value in values]
 
 
 def placings(ranks: Sequence[int], names: Sequence[str], causes: Sequence[Cause | None]) -> str:
-    """Return the places, the best first: ``1. ada  2. bob (crash)``."""
+    """Format the places, best first: ``1. ada  2. bob (crash)``."""
     seats = sorted(zip(ranks, names, causes, strict=True), key=lambda seat: seat[:2])
     return "  ".join(
         f"{rank}. {name}" + (f" ({cause})" if cause else "") for rank, name, cause in seats
@@ -108,7 +108,7 @@ def placings(ranks: Sequence[int], names: Sequence[str], causes: Sequence[Cause 
 
 
 def percent(share: float | None, places: int = 0) -> str:
-    """Write a share of 1 in percent; what is nearly none or all is not rounded to it."""
+    """Format a share as a percentage; only exact values are shown as 0% or 100%."""
     if share is None:
         return NO_VALUE
     least = 0.5 / 10 ** (places + 2)
@@ -119,21 +119,21 @@ def percent(share: float | None, places: int = 0) -> str:
 
 
 def margin_of_error(standing: EntrantStanding) -> float | None:
-    """Return half the width of the interval; None for an anchor or where there is no rating."""
+    """Return half the width of the interval; None for an anchor or without a rating."""
     if standing.anchor or standing.low is None or standing.high is None:
         return None
     return (standing.high - standing.low) / 2
 
 
 def margin(standing: EntrantStanding) -> str:
-    """Write the margin of error of a rating, or that it was given."""
+    """Format the margin of error of a rating, or "anchor" for an anchor."""
     return "anchor" if standing.anchor else elo(margin_of_error(standing), signed=False)
 
 
 def score(pairs: Sequence[HeadToHead | None]) -> float | None:
-    """Return the share of the others that an entrant has beaten, from its row of the cross-table.
+    """Return the share of points that an entrant scored, from its row of the cross-table.
 
-    Byes are not in it: they are no games.
+    Byes are excluded, since they are not games.
     """
     met = [pair for pair in pairs if pair is not None]
     games = sum(pair.games for pair in met)
@@ -141,7 +141,7 @@ def score(pairs: Sequence[HeadToHead | None]) -> float | None:
 
 
 def games_per_pairing(results: Results) -> int | None:
-    """Return how many games every two have had with each other, None if that differs."""
+    """Return the number of games between any two entrants, None if it is not the same for all."""
     counts = {pair.games for row in results.crosstable for pair in row if pair is not None}
     return counts.pop() if len(counts) == 1 else None
 
@@ -150,13 +150,13 @@ def games_per_pairing(results: Results) -> int | None:
 
 
 def game_name(tournament: TournamentInfo) -> str:
-    """Name the game and its options: ``chinese-checkers (board=small)``."""
+    """Format the game and its options: ``chinese-checkers (board=small)``."""
     options = game_options(tournament)
     return f"{tournament.game} ({options})" if options else tournament.game
 
 
 def game_options(tournament: TournamentInfo) -> str:
-    """Write the options of the game: ``board=small, pegs=6``; empty if none was said."""
+    """Format the game's options: ``board=small, pegs=6``; empty if none were set."""
     return ", ".join(f"{key}={_value(value)}" for key, value in tournament.options.items())
 
 
@@ -169,29 +169,29 @@ def _value(value: object) -> str:
 
 
 def clock(tournament: TournamentInfo) -> str:
-    """Say what the clock is."""
+    """Describe the clock."""
     return "no clock" if tournament.time_control == "none" else f"clock {tournament.time_control}"
 
 
 def clock_time(seconds: float) -> str:
-    """Write whole seconds as a clock shows them: ``2:03``, ``1:02:03`` from an hour on."""
+    """Format whole seconds like a clock: ``2:03``, or ``1:02:03`` from one hour."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def duration(seconds: float) -> str:
-    """Write how long something took: ``41 s``, ``12:05``, ``1:02:03``."""
+    """Format a duration: ``41 s``, ``12:05``, ``1:02:03``."""
     return f"{seconds:.0f} s" if seconds < 60 else clock_time(int(seconds))
 
 
 def quantity(count: int, one: str, many: str = "") -> str:
-    """Write a number of things: ``1 game``, ``2 games``."""
+    """Format a count with its noun: ``1 game``, ``2 games``."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def progress(results: Results) -> str:
-    """Say how far the tournament is."""
+    """Describe the tournament's progress."""
     done = f"{results.played:,} of {quantity(results.planned, 'game')}"
     if results.finished and results.played == results.planned:
         return f"{done}, finished"
@@ -208,7 +208,7 @@ def _stop_reason(why: str) -> str:
 
 
 def terminations(games: Sequence[GameLine]) -> str:
-    """Say how games ended: ``249 normal, 3 time forfeit, 2 abandoned (1 crashed, 1 left)``."""
+    """Describe how games ended: ``249 normal, 3 time forfeit, 2 abandoned (1 crashed, 1 left)``."""
     counts = Counter(game.termination for game in games)
     gone = Counter(ABANDONED_LABELS[game.cause] for game in games if game.cause in ABANDONED_LABELS)
     parts = {word: f"{counts[word]:,} {word}" for word in TERMINATION_WORDS if counts[word]}
@@ -218,39 +218,39 @@ def terminations(games: Sequence[GameLine]) -> str:
 
 
 def crosstable_caption(results: Results) -> str:
-    """Say what the cells of the cross-table count."""
+    """Return the caption of the cross-table."""
     per_pairing = games_per_pairing(results)
     of = f", of {quantity(per_pairing, 'game')} each" if per_pairing else ""
     if results.event.seats == 2:
         return f"wins-draws-losses of the row against the column{of}"
-    return f"how often the row finished before, beside and behind the column{of}"
+    return f"how often the row finished ahead of, level with and behind the column{of}"
 
 
 def notes(results: Results) -> Iterator[str]:
-    """Yield what a reader has to know besides, a sentence each."""
+    """Yield additional notes for readers, one sentence each."""
     if any(standing.anchor for standing in results.standings):
         names = ", ".join(anchor.name for anchor in results.standings if anchor.anchor)
-        yield f"The scale is fixed by what was known before: {names} (anchor)."
+        yield f"The scale is anchored to known ratings: {names} (anchor)."
     if any(standing.byes for standing in results.standings):
-        yield "Points count a bye as a won block; no other number counts byes."
+        yield "Points count a bye as a won block; all other numbers exclude byes."
     yield from (ISOLATION_NOTES[tool] for tool in results.isolation)
     taken = [game for game in results.games if any(game.takeovers)]
     if taken:
         names = ", ".join(game.tag for game in taken[:5]) + (", ..." if len(taken) > 5 else "")
         yield (
             f"In {quantity(len(taken), 'game')} a seat was taken over by another connection while"
-            f" its own was open: {names}. Find out why before you believe the results."
+            f" its own was open: {names}. Find out why before you trust the results."
         )
     if results.requeued:
         was = "was" if results.requeued == 1 else "were"
         games = quantity(results.requeued, "game")
-        yield f"{games} {was} played again after a failure of the infrastructure; only the" + (
-            " game that took place counts." if results.requeued == 1 else " repeats count."
+        yield f"{games} {was} replayed after an infrastructure failure; only the" + (
+            " replay counts." if results.requeued == 1 else " replays count."
         )
     if results.interruptions:
         yield (
-            f"The tournament was interrupted {quantity(results.interruptions, 'time')} and went on;"
-            " nothing was played twice."
+            f"The tournament was interrupted {quantity(results.interruptions, 'time')} and resumed;"
+            " no game was played twice."
         )
 
 
@@ -263,11 +263,11 @@ def sprt_conclusion(test: SprtResult) -> str:
         case "accepted H0":
             return f"{better} is not better than {other} (H0 accepted)"
         case "running":
-            return f"not decided yet: is {better} better than {other}?"
+            return f"not decided yet whether {better} is better than {other}"
 
 
 def sprt_hypotheses(test: SprtResult) -> str:
-    """Say what a sequential test compares, and on what it stands."""
+    """Describe the hypotheses and the data of a sequential test."""
     scored = f", in which {test.better[0]} scored {percent(test.score, 1)}"
     return (
         f"H0 {_elo(test.elo0)}, H1 {_elo(test.elo1)}, errors {test.alpha:g} and {test.beta:g};"
@@ -287,7 +287,7 @@ def sprt_pairs(test: SprtResult) -> str | None:
 
 
 def claim_result(claim: CheckedClaim) -> str:
-    """Say whether a claim holds: ``holds: Ada is better than Bob: 97.5% (94.1% to 98.9%)``."""
+    """Describe whether a claim holds: ``holds: Ada is better than Bob: 97.5% (94.1% to 98.9%)``."""
     word = {True: "holds", False: "fails", None: "not played"}[claim.holds]
     if claim.measured is None:
         return f"{word}: {claim.claim}"
@@ -296,17 +296,17 @@ def claim_result(claim: CheckedClaim) -> str:
 
 
 def claim_counts(claim: CheckedClaim) -> str:
-    """Write the games that a claim is about: ``38-0-2``, won, drawn and lost."""
+    """Format the game counts of a claim: ``38-0-2``, won, drawn and lost."""
     return f"{claim.wins}-{claim.draws}-{claim.losses}"
 
 
 def claim_measured(claim: CheckedClaim) -> str:
-    """Write what a claim's number was found to be."""
+    """Format the measured value of a claim."""
     return _amount(claim, claim.measured)
 
 
 def claim_bounds(claim: CheckedClaim) -> str:
-    """Write the 95% interval of a claim's number."""
+    """Format the 95% interval of a claim's value."""
     if claim.low is None or claim.high is None:
         return NO_VALUE
     return f"{_amount(claim, claim.low)} to {_amount(claim, claim.high)}"
@@ -320,13 +320,13 @@ def _elo(value: float) -> str:
     return f"{value:+g} Elo".translate(_MINUS) if value else "0 Elo"
 
 
-# Ends
+# Terminations
 
 
 def termination_rows(results: Results) -> list[TerminationCounts]:
-    """Return the entrants to whom anything but a normal end happened, and all of them together.
+    """Return the counts of entrants with abnormal terminations, and a total row.
 
-    The last one counts seats, not games. Empty where all ended normally.
+    The total counts seats, not games. Empty if all games ended normally.
     """
     rows = [_termination_counts(standing) for standing in results.standings]
     odd = [row for row in rows if row.counts.keys() - {"normal"}]
@@ -334,7 +334,7 @@ def termination_rows(results: Results) -> list[TerminationCounts]:
 
 
 def termination_columns(rows: Sequence[TerminationCounts]) -> list[str]:
-    """Return which of `TERMINATION_LABELS` any of `rows` has, in their order."""
+    """Return the `TERMINATION_LABELS` that occur in `rows`, in order."""
     return [word for word in TERMINATION_LABELS if any(word in row.counts for row in rows)]
 
 

@@ -1,12 +1,11 @@
-"""Results as one page of HTML that needs nothing else: no server, no network, no fonts.
+"""Results as a self-contained HTML page that needs no server, network or fonts.
 
-The page may be opened from a disk or put on any web site. `templates/report.html.j2` is the page,
-`report.css` and `report.js` are written into it. Two things keep names, and other text of
-entrants or servers, from being markup: Jinja2 escapes every value, and the page's
-content security policy lets nothing be loaded and no script run but its own, which is known by
-its hash.
+The page can be opened from disk or put on any web site. `templates/report.html.j2` is the page;
+`report.css` and `report.js` are inlined. Two measures prevent injection through names and other
+text from entrants or servers: Jinja2 escapes every value, and the page's content security policy
+blocks all external resources and all scripts except its own, which is identified by its hash.
 
-Color is never the only cue: every shaded cell and every interval has its number.
+Color is never the only cue: every shaded cell and every interval also shows its number.
 """
 
 from __future__ import annotations
@@ -29,19 +28,20 @@ from kibitz_arena.results import Results
 from kibitz_protocol import printable
 
 MAX_LISTED_GAMES: Final = 5000
-"""The page lists so many games at most, and says so where there are more."""
+"""The maximum number of games listed; the page says if there are more."""
 SHADES: Final = 5
-"""Shades of a cell between an even score and a perfect one; `report.css` has a class for each."""
+"""The number of cell shades between an even and a perfect score; `report.css` has a class for
+each."""
 
 
 def render_html(
     results: Results, records: Mapping[str, str], pages: Mapping[str, str] | None = None
 ) -> str:
-    """Return the page; `records` has the path of a game's record, from the page's folder, by tag.
+    """Render the page; `records` maps tags to paths of records, relative to the page.
 
-    `pages` has the paths of the pages that replay games, where there are some.
+    `pages` maps tags to the available replay pages.
 
-    The same results make the same page, byte for byte.
+    The output is deterministic.
     """
     environment = page_environment()
     listed = listed_games(results.games)
@@ -70,7 +70,7 @@ def render_html(
 
 @lru_cache(maxsize=1)
 def page_environment() -> Environment:
-    """Return the templates with what they call; it is made once."""
+    """Return the cached template environment with its filters and functions."""
     environment = Environment(
         loader=PackageLoader("kibitz_arena.report"),
         autoescape=True,
@@ -98,12 +98,12 @@ def page_environment() -> Environment:
 
 
 def _printable(value: Any) -> Any:
-    """Return what is written for a value: nothing that a terminal or an editor would obey."""
+    """Return the text for a value, without control characters."""
     return value if isinstance(value, Markup) else printable.lines(str(value))
 
 
 def template_source(environment: Environment, name: str) -> str:
-    """Return what a file of the templates says, such as the style sheet."""
+    """Return the content of a template file, such as the style sheet."""
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]
 
@@ -123,7 +123,7 @@ def _facts(results: Results) -> dict[str, object]:
         "Entrants": len(results.standings),
         **({} if tournament.seed is None else {"Seed": tournament.seed}),
         **({"SHA-256 of the seed": tournament.commitment} if tournament.commitment else {}),
-        "Time of play": formatting.duration(results.seconds),
+        "Playing time": formatting.duration(results.seconds),
     }
 
 
@@ -131,10 +131,9 @@ def _crosstable_caption(results: Results) -> str:
     per_pairing = formatting.games_per_pairing(results)
     of = f" from {formatting.quantity(per_pairing, 'game')} each" if per_pairing else ""
     if results.event.seats == 2:
-        return f"Points of the row against the column{of}; below them wins–draws–losses."
+        return f"Points of the row against the column{of}; below: wins–draws–losses."
     return (
-        f"How often the row finished before the column{of}, ties half;"
-        " below it before–beside–behind."
+        f"How often the row finished ahead of the column{of}, ties half; below: ahead–level–behind."
     )
 
 
@@ -143,7 +142,7 @@ def _sentence(text: str) -> str:
 
 
 def shade(share: float) -> str:
-    """Return the class of a cell by its score: towards a win or towards a loss, in steps."""
+    """Return the CSS class of a cell by its score, in steps towards a win or a loss."""
     step = round(abs(share - 0.5) * 2 * SHADES)
     return f"{'w' if share > 0.5 else 'l'}{step}" if step else ""
 
@@ -152,13 +151,13 @@ def shade(share: float) -> str:
 
 
 def listed_games(games: Sequence[GameLine]) -> list[GameLine]:
-    """Return the games to list: all, or those in which somebody dropped out and the latest."""
+    """Return the games to list: all, or those with drop-outs and the latest ones."""
     order = sorted(range(len(games)), key=lambda index: (not is_abnormal(games[index]), -index))
     return [games[index] for index in sorted(order[:MAX_LISTED_GAMES])]
 
 
 def is_abnormal(game: GameLine) -> bool:
-    """Return whether the game ended other than by its rules, or somebody dropped out of it."""
+    """Return whether a seat dropped out or the game did not end by its rules."""
     return game.termination != "normal" or any(game.causes)
 
 
@@ -175,6 +174,6 @@ def _time_used(game: GameLine) -> str:
 
 
 def _example(listed: Sequence[GameLine], records: Mapping[str, str]) -> str | None:
-    """Return a record's path as a shell takes it."""
+    """Return a record's path quoted for a shell."""
     path = next((records[game.tag] for game in listed if game.tag in records), None)
     return None if path is None else shlex.quote(path)

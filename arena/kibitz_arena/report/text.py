@@ -1,7 +1,7 @@
-"""Results as text for a terminal: standings, cross-table, ends, the sequential test.
+"""Results as text for a terminal: standings, cross-table, terminations, sequential test.
 
-Everything reads without color. Columns of numbers end together, names are cut where there is
-no room for them, and a table that cannot be made to fit is left out with a line that says so.
+Nothing depends on color. Numbers are right-aligned, long names are truncated, and a table that does
+not fit is replaced with a note.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from kibitz_arena.sprt import SprtResult
 from kibitz_protocol import printable
 
 WIDTH: Final = 80
-"""Columns of a terminal whose width is not known."""
+"""The assumed width of a terminal, in columns."""
 MAX_NAME_WIDTH: Final = 32
-"""The most columns that a name has."""
+"""The maximum width of a name."""
 MIN_NAME_WIDTH: Final = 8
-"""A name is not cut to fewer columns."""
+"""The minimum width of a truncated name."""
 SPRT_WIDTH: Final = 41
-"""Columns of the picture of a sequential test."""
+"""The width of the chart of a sequential test."""
 EMPTY_CELL: Final = "·"
-"""An entrant against itself, and what did not happen."""
+"""The cell for an entrant against itself and for missing values."""
 
 Cell: TypeAlias = Callable[[HeadToHead], str]
 
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column: its head, a cell a row, and what may become of it where there is little room."""
+    """A column: its header, its cells, and how it may shrink if space is short."""
 
     head: str
     cells: Sequence[str]
     left: bool = False
-    """Whether cells begin together; else they end together."""
+    """Whether cells are left-aligned; otherwise they are right-aligned."""
     elastic: bool = False
-    """Whether cells may be cut."""
+    """Whether cells may be truncated."""
     spare: bool = False
-    """Whether it may be left out."""
+    """Whether the column may be omitted."""
 
     @property
     def width(self) -> int:
@@ -55,7 +55,7 @@ class TableColumn:
 
 
 def render_text(results: Results, width: int = WIDTH) -> str:
-    """Return all of `results` in lines of at most `width` columns, which are 80 or more."""
+    """Render `results` in lines of at most `width` columns, at least 80."""
     parts = [
         _header(results, width),
         _standings(results, width),
@@ -90,7 +90,7 @@ def _header(results: Results, width: int) -> list[str]:
 
 def _seed(tournament: TournamentInfo) -> str:
     if tournament.seed is None:
-        return f"of a seed whose SHA-256 is {tournament.commitment}"
+        return f"seed with SHA-256 {tournament.commitment}"
     known = f" (SHA-256 {tournament.commitment})" if tournament.commitment else ""
     return f"seed {tournament.seed}{known}"
 
@@ -150,11 +150,11 @@ def _placed(entrants: Sequence[EntrantStanding]) -> list[TableColumn]:
     ]
 
 
-# Everybody against everybody
+# Cross-table
 
 
 def _crosstable(results: Results, width: int) -> list[str]:
-    """Return the richest cross-table that fits: counts of all three kinds, or points alone."""
+    """Return the most detailed cross-table that fits: wins, draws and losses, or only points."""
     if not results.played:
         return []
     points, per_pairing = (
@@ -188,7 +188,7 @@ def _points_of(pair: HeadToHead) -> str:
 
 
 def _square(results: Results, cells: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Return a table with a column for each entrant, empty if that is too wide."""
+    """Return a table with a column for each entrant; empty if it is too wide."""
     ranks = _ranks(results)
     columns = [
         TableColumn(rank, column)
@@ -199,11 +199,11 @@ def _square(results: Results, cells: Sequence[Sequence[str]], width: int) -> lis
 
 def _too_wide(what: str, results: Results, width: int) -> list[str]:
     count = len(results.standings)
-    why = f"{what}: too wide for {width} columns with {count} entrants; the page has it"
+    why = f"{what}: too wide for {width} columns with {count} entrants; see the HTML page"
     return _folded(why, width)
 
 
-# Ends
+# Terminations
 
 
 def _ends(results: Results, width: int) -> list[str]:
@@ -239,7 +239,7 @@ def _sequential(test: SprtResult, width: int) -> list[str]:
 
 
 def _sprt_line(test: SprtResult) -> str:
-    """Draw the way from H0 to H1 and how far on it the test is."""
+    """Draw a line from H0 to H1 with the position of the test."""
     share = (test.llr - test.lower) / (test.upper - test.lower)
     at = round(min(max(share, 0.0), 1.0) * (SPRT_WIDTH - 1))
     zero = round(-test.lower / (test.upper - test.lower) * (SPRT_WIDTH - 1))
@@ -254,7 +254,7 @@ def _sprt_line(test: SprtResult) -> str:
 
 
 def _grid(columns: Sequence[TableColumn], width: int) -> list[str]:
-    """Return a head and rows, empty if they do not fit with spares left out and names cut."""
+    """Return the header and rows, shrunk to fit; empty if they are still too wide."""
     fixed = sum(column.width for column in columns if not column.elastic)
     room = width - fixed - 2 * (len(columns) - 1)
     spare = next((column for column in reversed(columns) if column.spare), None)

@@ -1,7 +1,7 @@
-"""A lobby whose games are arranged from here, tracked by its news and answers.
+"""A lobby whose games this process arranges, tracked by updates and responses.
 
-News only triggers a poll. All outstanding games are also polled from time to time, so lost news
-costs only a moment. Callers record the games that are `over`, and then forget them.
+Updates only trigger a poll. All outstanding games are also polled periodically, so a lost update
+causes only a short delay. Callers record the games in `over` and then call `forget`.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from kibitz_protocol.wire.messages import LobbyClosed, LobbyNews, MatchEnded, Ma
 from kibitz_protocol.wire.records import Cause
 
 POLL_SECONDS: Final = 10.0
-"""How often all outstanding games are polled."""
+"""How often all outstanding games are polled, in seconds."""
 
 
 class LobbyGoneError(Exception):
-    """The lobby is closed; its games can go on in another one."""
+    """The lobby is closed; its games can continue in another one."""
 
 
 class ArrangedLobby:
-    """The lobby `key`. `outstanding` returns the tags of games that were requested and are not in
-    the journal yet; `viewed` is called with each new view, before `view` is that one."""
+    """The arranged lobby with the key `key`. `outstanding` returns the tags of games that were
+    requested and are not in the journal yet; `viewed` is called with each new view before `view`
+    changes."""
 
     def __init__(
         self,
@@ -42,14 +43,14 @@ class ArrangedLobby:
         self.view: LobbyView | None = None
         """The latest view of the lobby."""
         self.started: set[str] = set()
-        """Tags of outstanding games that run."""
+        """Tags of outstanding games that are running."""
         self.over: dict[str, MatchBrief] = {}
-        """Games that are over and not in the journal yet, by tag."""
+        """Games that are over but not in the journal yet, by tag."""
         self.closed: str | None = None
-        """Why the lobby no longer exists."""
+        """Why the lobby no longer exists, None while it does."""
         self._wake = asyncio.Event()
         self._poll_at = -math.inf
-        """When all outstanding games are to be polled."""
+        """When to poll all outstanding games next."""
 
     @property
     def running(self) -> bool:
@@ -57,7 +58,7 @@ class ArrangedLobby:
         return self.view is not None and self.view.state == "running"
 
     async def play(self, step: Callable[[], Awaitable[None]], is_done: Callable[[], bool]) -> None:
-        """Take steps until all is done, and listen to news meanwhile."""
+        """Run steps until all work is done, and process updates in parallel."""
         async with asyncio.TaskGroup() as group:
             listening = group.create_task(self._listen())
             while not is_done():
@@ -66,26 +67,26 @@ class ArrangedLobby:
             listening.cancel()
 
     def wake(self) -> None:
-        """End `wait`, for something has changed."""
+        """End `wait` because something has changed."""
         self._wake.set()
 
     async def wait(self, seconds: float) -> None:
-        """Wait until something has changed or it is time to poll, at most so long."""
+        """Wait until something changes or a poll is due, up to a timeout."""
         moment = asyncio.get_running_loop().time()
         until = min(moment + seconds, self._poll_at if self.running else math.inf)
         try:
             async with asyncio.timeout_at(until):
                 await self._wake.wait()
         except TimeoutError:
-            if until == self._poll_at:  # a timer may be a hair early: it is time all the same
+            if until == self._poll_at:  # the poll is due even if the timer fired slightly early
                 self.poll_in(0)
 
     def poll_in(self, seconds: float) -> None:
-        """Let the next poll be due after so long."""
+        """Schedule the next poll after a delay."""
         self._poll_at = asyncio.get_running_loop().time() + seconds
 
     def take_poll(self) -> bool:
-        """Return whether all outstanding games are to be polled now; the caller does so then."""
+        """Return whether a poll is due, and mark it as done; the caller must then poll."""
         moment = asyncio.get_running_loop().time()
         if not self.running or moment < self._poll_at:
             return False
@@ -93,19 +94,19 @@ class ArrangedLobby:
         return True
 
     async def arrange(self, games: Sequence[Arrangement]) -> None:
-        """Arrange games, new ones and known ones alike, and take in those that are over."""
+        """Arrange new and known games, and process those that are over."""
         answer = await self._client.hosting.arrange(self._key, games)
         for game, brief in zip(games, answer.matches, strict=True):
             if brief is not None:
                 self._report(game.tag, brief)
 
     def forget(self, tags: Collection[str]) -> None:
-        """Forget games that are in the journal now."""
+        """Forget games that have been journaled."""
         for tag in tags:
             del self.over[tag]
         self.started.difference_update(tags)
 
-    # What is heard
+    # Updates
 
     async def _listen(self) -> None:
         async for message in self._client.news():
@@ -131,12 +132,12 @@ class ArrangedLobby:
         self._viewed(view)
         self.view = view
         live = {match.tag for match in view.live.values() if match.tag is not None}
-        if self.started - live - self.over.keys():  # one has ended, and news of it was lost
+        if self.started - live - self.over.keys():  # a game has ended, and its update was lost
             self.poll_in(0)
         self.started = live
 
     def _apply_end(self, tag: str, brief: MatchBrief) -> None:
-        """Believe a result; what failed may be played once more by the server, so ask."""
+        """Accept a result; poll failed games, since the server may have replayed them."""
         self.started.discard(tag)
         if brief.result is None or brief.result.cause is Cause.INFRASTRUCTURE:
             self.poll_in(0)
@@ -144,7 +145,7 @@ class ArrangedLobby:
             self._report(tag, brief)
 
     def _report(self, tag: str, brief: MatchBrief) -> None:
-        """Note that a game is over, if it is and is not in the journal yet."""
+        """Store a game in `over` if it has ended and is not journaled yet."""
         if brief.result is None and not brief.void:
             self.started.add(tag)
         elif tag in self._outstanding():
@@ -152,7 +153,7 @@ class ArrangedLobby:
 
 
 async def uninterrupted(work: Awaitable[None]) -> None:
-    """Wait for work to end, also when this task is canceled meanwhile."""
+    """Wait for work to finish even if this task is canceled."""
     working = asyncio.ensure_future(work)
     try:
         await asyncio.shield(working)

@@ -1,6 +1,7 @@
-"""A task of blocks: what a worker needs to play them, and what it returns. Plain data, as JSON.
+"""A task of blocks: the input and the output of a worker.
 
-The files of entrants travel with each task, so that a worker needs nothing but kibitz.
+Plain data, sent as JSON. Each task includes the entrants' files, so that a worker only needs
+kibitz.
 """
 
 from __future__ import annotations
@@ -16,53 +17,53 @@ from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.values import Strict
 
 _OF_THE_WHOLE = {"stop", "claims", "deadline"}
-"""Keys of a tournament that concern all of its games together, not those of a block."""
+"""Tournament settings that apply to the whole tournament and not to a single block."""
 
 
 class TaskFile(Strict):
-    """A file that an entrant needs: its path from the tournament's base, and its content."""
+    """A file of an entrant: its path relative to the tournament's base, and its content."""
 
     path: str
     content: str = Field(repr=False)
-    """In base64."""
+    """The content in base64."""
     executable: bool = False
 
 
 class BlockTask(Strict):
-    """Games that one worker plays on a server of its own, beside its own bots."""
+    """Games that one worker plays, with its own server and bots."""
 
     tournament: dict[str, Any]
-    """The tournament with the entrants of these games only."""
+    """The tournament with only the entrants of these games."""
     games: list[ScheduledGame] = Field(min_length=1)
     files: list[TaskFile] = Field(default_factory=list)
     isolation: Literal["auto", "bwrap", "setpriv", "none"] = "auto"
-    """The tool that must isolate entrants of foreign code."""
+    """The tool that must isolate untrusted entrants."""
     wait: float = Field(gt=0)
-    """Seconds that the entrants may take to be ready."""
+    """The timeout for entrants to become ready, in seconds."""
 
 
 class PlayedGame(Strict):
-    """A game that a worker played. Paths in `ended` are those of the worker."""
+    """A game played by a worker. Paths in `ended` are paths on the worker."""
 
     ended: GameEnded
     record: str | None = None
-    """The text of the record, with the notes of bots; reports are made from it."""
+    """The text of the record with the bots' notes, which reports are created from."""
 
 
 class BlockOutcome(Strict):
-    """The outcome of a task."""
+    """The result of a task."""
 
     games: list[PlayedGame] = Field(default_factory=list)
     failure: str | None = None
-    """Why the missing games could not be played."""
+    """Why some games could not be played; empty if all were."""
 
 
 class WorkerLostError(Exception):
-    """A worker ended before it answered; its task may be given to another one."""
+    """A worker exited before it answered; its task can be given to another worker."""
 
 
 class TaskFailedError(Exception):
-    """A task cannot be carried out by any worker; the message says why."""
+    """No worker can complete the task; the message says why."""
 
 
 class BlockWorkers(Protocol):
@@ -70,17 +71,16 @@ class BlockWorkers(Protocol):
 
     @property
     def size(self) -> int:
-        """The number of tasks that may run at the same time."""
+        """The maximum number of concurrent tasks."""
 
     async def play(self, task: BlockTask) -> BlockOutcome:
-        """Play a task; raises `WorkerLostError`, `TaskFailedError`. Cancelling ends the worker's
-        part in it."""
+        """Play a task; raises `WorkerLostError`, `TaskFailedError`. Canceling stops the worker."""
 
 
 def task_tournament(
     tournament: Tournament, games: Sequence[ScheduledGame], concurrency: int
 ) -> dict[str, Any]:
-    """Return the tournament of a task: its entrants, and as many games at once as it may play."""
+    """Return the tournament for a task, with its entrants and number of concurrent games."""
     playing = {name for game in games for name in game.players}
     config = {key: value for key, value in tournament.dump().items() if key not in _OF_THE_WHOLE}
     entrants = [entrant for entrant in config["entrants"] if entrant["name"] in playing]

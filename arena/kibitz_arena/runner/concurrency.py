@@ -1,8 +1,8 @@
-"""Adaptive concurrency: the number of games at the same time, limited by measured latency.
+"""Adaptive concurrency: limit the number of concurrent games by measured latency.
 
-An overloaded machine answers late, and its bots lose on time games that they did not lose on the
-board. So latency is measured all the time, and the limit follows: it halves if one answer in twenty
-is later than the clocks allow, and grows by one after a while without late answers.
+On an overloaded machine responses are late, and bots lose games on time. So latency is measured
+continuously: the limit is halved if one response in twenty is later than the clocks allow, and
+grows by one after a period without late responses.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Final, Literal
 from kibitz_protocol.wire.clocks import TimeControl
 
 WINDOW_SIZE: Final = 20
-"""Measurements that are looked at together: with twenty the second worst is the 95th percentile."""
+"""The number of measurements per window; with twenty, the second largest is the 95th percentile."""
 WINDOWS_BEFORE_GROWTH: Final = 3
-"""Windows in a row without a late one after which the width grows."""
+"""The number of consecutive windows without lateness after which the limit grows."""
 MIN_BOUND_MS: Final = 5.0
-"""No scheduler of a system that people use keeps less than this."""
+"""The minimum bound; schedulers of desktop systems cannot do better."""
 LATENCY_SHARE: Final = 0.25
-"""The part of a move's time that lateness may take."""
+"""The share of a move's time that lateness may use up."""
 
 
 def latency_bound_ms(clock: TimeControl) -> float | None:
-    """Return the latest that an answer may be, None if there is no clock.
+    """Return the maximum acceptable lateness, None without a clock.
 
-    It is a quarter of the least time that every move is sure to have: its own time, a period
-    of byo-yomi, or the increment.
+    It is a quarter of the time that every move is guaranteed: time per move, a byo-yomi period, or
+    the increment.
     """
     if not clock.limited:
         return None
@@ -37,30 +37,30 @@ def latency_bound_ms(clock: TimeControl) -> float | None:
 
 
 def cpu_count() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors available to this process."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def percentile(values: list[float] | deque[float], share: float) -> float:
-    """Return the value that so great a share of `values` does not exceed; 0 of none."""
+    """Return a percentile of `values` for a share from 0 to 1; 0 if there are no values."""
     ranked = sorted(values)
     return ranked[max(0, -(-round(share * 1000) * len(ranked) // 1000) - 1)] if ranked else 0.0
 
 
 @dataclass
 class ConcurrencyLimit:
-    """The number of games that may be outstanding; `record_latency` is given every measurement."""
+    """The maximum number of outstanding games; pass every measurement to `record_latency`."""
 
     maximum: int
     latency_bound_ms: float | None = None
-    """Milliseconds of lateness at which the width halves; None keeps it as it is."""
+    """The lateness in milliseconds at which the limit is halved; None for a fixed limit."""
     current: int = 0
     p95: float = 0.0
     """The 95th percentile of the last measurements, in milliseconds."""
     worst_p95: float = 0.0
-    """The greatest `p95` so far."""
+    """The largest `p95` so far."""
     reductions: int = 0
-    """How often it was halved."""
+    """How often the limit was halved."""
     _quiet_windows: int = 0
     _window: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW_SIZE))
     _new_samples: int = 0
@@ -70,13 +70,13 @@ class ConcurrencyLimit:
 
     @classmethod
     def of(cls, concurrency: int | Literal["auto"], clock: TimeControl) -> ConcurrencyLimit:
-        """Return the width for what a tournament says; a number that it says is kept."""
+        """Return the limit for a tournament's setting; an explicit number is fixed."""
         if concurrency == "auto":
             return cls(cpu_count(), latency_bound_ms(clock))
         return cls(concurrency)
 
     def record_latency(self, late_ms: float) -> None:
-        """Take in how late an answer was."""
+        """Record the lateness of a response."""
         self._window.append(late_ms)
         self._new_samples += 1
         self.p95 = percentile(self._window, 0.95)
@@ -88,7 +88,7 @@ class ConcurrencyLimit:
             self._adjust(self.latency_bound_ms)
 
     def _adjust(self, bound: float) -> None:
-        """Decide at the end of a window."""
+        """Adjust the limit at the end of a window."""
         if self.p95 > bound:
             self.reductions += self.current > 1
             self.current, self._quiet_windows = max(1, self.current // 2), 0

@@ -1,9 +1,9 @@
-"""Running a tournament on workers: blocks of games are tasks, and the journal is written here.
+"""Run a tournament on workers: blocks of games are tasks, and this process writes the journal.
 
 Games are journaled as requested before their task is sent, and as ended when their block returns.
-A worker that is lost changes nothing in the journal: its games are still outstanding, and are sent
-again under the same tags, as they are after an interruption. An answer counts only for games that
-are outstanding, so a game that is answered twice counts once.
+The loss of a worker does not change the journal: its games are still outstanding and are sent again
+with the same tags, as after an interruption. Results count only for outstanding games, so a game
+that is reported twice counts once.
 """
 
 from __future__ import annotations
@@ -40,73 +40,74 @@ from kibitz_protocol.atomic_write import write_atomically
 from kibitz_protocol.wire.recordfile import read_record
 
 MOST_BLOCKS: Final = 10
-"""Blocks of a task at most. A task starts a new server and new bots, which takes seconds, so
-one block a task would be slow."""
+"""The maximum number of blocks per task. A task starts a new server and new bots, which takes
+seconds, so single-block tasks would be slow."""
 TASK_SECONDS: Final = 30.0
-"""How long a task should take: what one lost worker costs, and how long Ctrl-C waits."""
+"""The target duration of a task in seconds: the cost of a lost worker and of waiting after
+Ctrl-C."""
 TASKS_PER_WORKER: Final = 4
-"""Into how many tasks a worker's share of what is left is cut, so that none waits long for the
-last one."""
+"""The number of tasks to split a worker's share of the remaining blocks into, so that workers do
+not wait long for the last task."""
 SHOW_SECONDS: Final = 0.25
 
 
 @dataclass(frozen=True)
 class TaskTerms:
-    """The common part of all tasks of a tournament."""
+    """The settings shared by all tasks of a tournament."""
 
     isolation: IsolationTool | None
-    """The tool that isolates entrants of foreign code; None if there are none."""
+    """The tool that isolates untrusted entrants; None if there are none."""
     files: tuple[TaskFile, ...] = ()
     concurrency: int = 1
-    """Games that a worker plays at the same time."""
+    """The number of concurrent games per worker."""
     wait: float = 600.0
     """Seconds that the entrants may take to be ready."""
 
 
 @dataclass
 class TaskSize:
-    """How many blocks a task has: one at first, then as many as should take `TASK_SECONDS`."""
+    """The number of blocks per task: one at first, then about `TASK_SECONDS` worth of blocks."""
 
     blocks: int = 1
 
     def learn(self, blocks: int, seconds: float) -> None:
-        """Adapt to the duration of a task of `blocks` blocks."""
+        """Adapt to the measured duration of a task of `blocks` blocks."""
         due = int(blocks * TASK_SECONDS / max(seconds, 0.001))
         self.blocks = max(1, min(MOST_BLOCKS, due))
 
 
 @dataclass
 class DistributedRunner:
-    """A tournament that is run on workers. `stop` may be called at any time."""
+    """Runs a tournament on workers. `stop` may be called at any time."""
 
     tournament: Tournament
     directory: TournamentDirectory
     workers: BlockWorkers
     services: Services
-    """The services that make reports from records; they start nothing here."""
+    """The services that create reports from records; they start no processes here."""
     terms: TaskTerms
     display: ProgressDisplay
     stop_requested: bool = False
     """Whether a stop was requested."""
     failure: str | None = None
-    """Why it could not go on."""
+    """Why the run failed, if it did."""
     lost: int = 0
-    """How many tasks were lost with their workers."""
+    """The number of tasks lost with their workers."""
     _assigned: set[str] = field(default_factory=set)
-    """The tags of games that a worker has."""
+    """The tags of games that are assigned to a worker."""
     _losses: Counter[str] = field(default_factory=Counter)
-    """How often a worker was lost that had the game, by tag."""
+    """How often a worker was lost with a game, by tag."""
     _size: TaskSize = field(default_factory=TaskSize)
     _past_deadline: bool = False
 
     async def stop(self) -> None:
-        """Send no more tasks, and end when the running ones have ended."""
+        """Send no more tasks, and end once the running tasks have ended."""
         self.stop_requested = True
 
     async def run(self) -> TournamentState:
-        """Play the remaining games, and return the state of the tournament.
+        """Play the remaining games and return the state of the tournament.
 
-        Raises `JournalError` if the journal is another tournament's, or open elsewhere.
+        Raises `JournalError` if the journal belongs to another tournament or is open elsewhere.
         """
         with TournamentJournal(self.directory.journal, self.tournament) as journal:
             journal.tell_torn(self.display.say)
@@ -139,12 +140,12 @@ class DistributedRunner:
     def _width(self) -> ConcurrencyLimit:
         return ConcurrencyLimit(self.workers.size * self.terms.concurrency)
 
-    # What is sent
+    # Sending tasks
 
     def _next_games(self, journal: TournamentJournal) -> list[DueGame]:
-        """Return the games of the next task, journaled as requested; none to end.
+        """Return the games of the next task, journaled as requested; empty to end.
 
-        Games that were outstanding when a run was interrupted, or had a lost worker, come first.
+        Games left outstanding by an interruption or a lost worker come first.
         """
         if self.stop_requested or self.failure is not None:
             return []
@@ -162,7 +163,7 @@ class DistributedRunner:
         return games
 
     def _first_blocks(self, state: TournamentState, games: Sequence[DueGame]) -> list[DueGame]:
-        """Return the games of the first blocks, as many as a task has or a worker's share is."""
+        """Return the games of the first blocks, limited by the task size and a worker's share."""
         left = -(-(state.planned - state.played) // self.tournament.seats)
         share = -(-left // (TASKS_PER_WORKER * self.workers.size))
         blocks = itertools.groupby(games, key=lambda due: due.game.block)
@@ -179,10 +180,10 @@ class DistributedRunner:
             wait=self.terms.wait,
         )
 
-    # What comes back
+    # Receiving results
 
     async def _run_task(self, journal: TournamentJournal, games: Sequence[DueGame]) -> None:
-        """Have a task played, and write down what came of it."""
+        """Have a worker play a task, and record the outcome."""
         began = time.monotonic()
         try:
             outcome = await self.workers.play(self._task(games))
@@ -198,7 +199,7 @@ class DistributedRunner:
             self._assigned.difference_update(due.tag for due in games)
 
     def _write_games(self, journal: TournamentJournal, games: Sequence[PlayedGame]) -> None:
-        """Write records and reports, then the journal, of games that still are outstanding."""
+        """Write records and reports, then the journal, for games that are still outstanding."""
         tags = {original_tag(due.tag): due.tag for due in journal.state.outstanding}
         for game in games:
             tag = tags.pop(original_tag(game.ended.tag), None)
@@ -206,10 +207,11 @@ class DistributedRunner:
                 journal.append(self._entry(tag, game))
 
     def _entry(self, tag: str, game: PlayedGame) -> GameEnded:
-        """Write a game's record and report; return what the journal says of it."""
+        """Write a game's record and report; return its journal entry."""
         paths: dict[str, str | None] = {"record": None, "report": None}
         if game.record is not None:
-            # Servers of two workers may give two matches one key, so the tag is in the name.
+            # Different workers' servers may use the same match key, so the file name includes the
+            # tag.
             stem = f"{game.ended.match}-{original_tag(game.ended.tag)}"
             path = write_atomically(self.directory.records / f"{stem}.jsonl", game.record)
             record = read_record(path)
@@ -239,12 +241,12 @@ class DistributedRunner:
         self._losses.update(due.tag for due in games)
         first, worst = games[0].tag, max(self._losses[due.tag] for due in games)
         if worst > self.tournament.retries:
-            self.failure = f"{worst} workers were lost that had the block of {first}: {error}"
+            self.failure = f"{worst} workers were lost while playing the block of {first}: {error}"
             return
-        self.display.say(f"a worker is lost with {len(games)} games from {first} on: {error}")
+        self.display.say(f"a worker was lost with {len(games)} games starting at {first}: {error}")
 
     def _write_end(self, journal: TournamentJournal) -> None:
-        """Say why the tournament ends here, unless it ends because all is played."""
+        """Journal why the tournament ends, unless all games were played."""
         stop: tuple[StopReason, str] = "deadline" if self._past_deadline else "asked", ""
         if self.failure is not None:
             stop = "failed", (self.failure.splitlines() or [""])[0][:200]

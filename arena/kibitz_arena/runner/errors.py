@@ -1,4 +1,4 @@
-"""Errors of a tournament, and those in groups, as task groups raise them."""
+"""Errors of a tournament, and helpers for exception groups."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from kibitz_protocol.client.errors import SessionError
 
 
 class EntrantFailedError(Exception):
-    """An entrant that cannot be kept running; the message ends with its last output."""
+    """An entrant cannot be kept running; the message ends with its last output."""
 
     def __init__(self, name: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -14,13 +14,13 @@ class EntrantFailedError(Exception):
 
 
 def first_error(group: BaseExceptionGroup[Exception]) -> BaseException:
-    """Return the first exception that is no group; an error of the session comes first."""
+    """Return the first exception that is not a group, preferring errors of the session."""
     leaves = leaf_errors(group)
     return next((leaf for leaf in leaves if isinstance(leaf, SessionError)), leaves[0])
 
 
 def leaf_errors(group: BaseExceptionGroup[Exception]) -> list[BaseException]:
-    """Return the exceptions of a group and of the groups in it."""
+    """Return all exceptions in a group, including nested groups."""
     leaves: list[BaseException] = []
     for error in group.exceptions:
         leaves += leaf_errors(error) if isinstance(error, BaseExceptionGroup) else [error]

@@ -1,4 +1,4 @@
-"""Hosting: the connection that arranges games, and their lobby, found again or opened."""
+"""Hosting: connect the host that arranges games, and find or open its lobby."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ from kibitz_protocol.wire.records import Conduct, Spectating
 from kibitz_protocol.wire.refusals import Code
 
 START_SECONDS: Final = 600.0
-"""How long entrants may take to be ready: what they need may have to be compiled first."""
+"""The timeout for entrants to become ready, in seconds; they may have to compile code first."""
 GRACE_MS: Final = 300_000
-"""How long the seat of a lost connection is kept: a bot that was killed has to warm up again."""
+"""How long the seat of a lost connection is kept, in seconds; a restarted bot must warm up
+again."""
 USUAL_AT_ONCE: Final = 100
-"""How many matches of one lobby a server lets run at the same time by default."""
+"""A server's default limit on concurrent matches per lobby."""
 MAX_AT_ONCE: Final = 1000
-"""The scheduler says how many games there are at the same time; the lobby need not."""
+"""The lobby's own limit, kept high because the scheduler limits concurrent games."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOptions:
-    """The server to play on: the tournament's own, or the one at `server`."""
+    """The server to play on: the external one at `server`, or a private one."""
 
     server: str | None = None
     token: str | None = None
-    """The token of the account that hosts there; without one a guest hosts."""
+    """The token of the hosting account; None to host as a guest."""
     wait: float = START_SECONDS
-    """Seconds that the entrants may take to be ready."""
+    """The timeout for entrants to become ready, in seconds."""
 
 
 class TournamentHost:
-    """Connects as the host of a tournament, and finds its lobby again."""
+    """Connects as the host of a tournament and finds or opens its lobby."""
 
     def __init__(
         self, tournament: Tournament, directory: TournamentDirectory, options: ServerOptions
@@ -52,9 +53,9 @@ class TournamentHost:
     def connect(
         self, url: str, organizer: str | None = None
     ) -> AbstractAsyncContextManager[Client]:
-        """Connect as the player that hosted before, or as a new one.
+        """Reconnect as the earlier host, or connect as a new player.
 
-        `organizer` is the secret of a server of the tournament's own.
+        `organizer` is the secret of the private server.
         """
         return connect_host(
             self._directory,
@@ -76,24 +77,24 @@ class TournamentHost:
         )
 
     async def lobby(self, client: Client, players: EntrantPlayers) -> str:
-        """Return the tournament's lobby, which is followed from now on.
+        """Find or open the tournament's lobby and follow it.
 
-        In a new one each seat is reserved for its entrant's player, by key and not by name.
+        In a new lobby each seat is reserved for its entrant's player, by key rather than by name.
         """
 
         async def settings() -> LobbySettings:
             return self._settings(await players.register(self._tournament.entrants))
 
         session = self._directory.host_session()
-        assert session is not None, "the session is saved as the host connects"
+        assert session is not None, "the session was saved when the host connected"
         lobby = await find_lobby(client, session.lobby, settings)
         self._directory.save_host_session(session.model_copy(update={"lobby": lobby}))
         return lobby
 
     def _most_at_once(self) -> int:
-        """Return how many matches the lobby may run at the same time.
+        """Return the lobby's limit on concurrent matches.
 
-        Other servers refuse more than their limit, which is `USUAL_AT_ONCE` by default.
+        External servers refuse more than their own limit, which is `USUAL_AT_ONCE` by default.
         """
         wanted = self._tournament.concurrency
         if self._options.server is None:
@@ -126,14 +127,14 @@ async def connect_host(
     make: Callable[[str | None], Client],
     anonymous: bool,
 ) -> AsyncIterator[Client]:
-    """Connect as the player that hosted before, or as a new one where the server does not know it.
+    """Reconnect as the earlier host, or connect as a new player if the server does not know it.
 
-    `make` makes a client, with the secret of the player if it is one that hosted before. A host
-    that is not `anonymous` has an account and needs no secret.
+    `make` creates a client, with the earlier host's secret if there is one. A host that is not
+    `anonymous` has an account and needs no secret.
     """
     session = directory.host_session()
     if session is not None and session.server != server:
-        directory.remove_secrets()  # secrets are worth nothing on another server
+        directory.remove_secrets()  # secrets are not valid on another server
         session = None
     resume = session.resume if session is not None and anonymous else None
     stack = contextlib.AsyncExitStack()
@@ -146,7 +147,7 @@ async def connect_host(
         session = None
         client = await stack.enter_async_context(make(None))
     async with stack:
-        # Before anything is hosted, so that it is found again.
+        # Saved before hosting, so that a later run can find the lobby.
         lobby = None if session is None else session.lobby
         directory.save_host_session(HostSession(resume=client.resume, lobby=lobby, server=server))
         yield client
@@ -158,10 +159,10 @@ async def find_lobby(
     settings: Callable[[], Awaitable[LobbySettings]],
     own_name: str | None = None,
 ) -> str:
-    """Return a lobby, which is followed from now on.
+    """Find or open a lobby and follow it.
 
-    It is the `known` one while that is open; else one that this host has opened under `own_name`,
-    if its runner was killed before it could write that down; else a new one.
+    It is the `known` lobby if that is open; else one that this host opened with `own_name`, in case
+    its runner was killed before saving the key; else a new one.
     """
     if known is not None and await _enter(client, known):
         return known
@@ -173,8 +174,8 @@ async def find_lobby(
             except UnansweredError:
                 if own_name is None:
                     raise
-                continue  # it may be open now
-        assert lobby is not None, "a lobby that was opened has a key"
+                continue  # it may be open by now
+        assert lobby is not None, "an open lobby has a key"
         await client.join(lobby, role="spectator")
         return lobby
 
@@ -191,7 +192,7 @@ async def _enter(client: Client, lobby: str) -> bool:
 
 
 async def _own_lobby(client: Client, name: str) -> str | None:
-    """Return a lobby of this name that this client has opened."""
+    """Return a lobby with this name that this client has opened, if any."""
     lobbies = (await client.hall.lobbies()).lobbies
     own = (brief.lobby for brief in lobbies if brief.name == name and brief.host == client.name)
     return next(own, None)

@@ -1,4 +1,4 @@
-"""A journal's file: open in one process at a time, on the disk after every append."""
+"""A journal file, open in one process at a time and synced to disk after every append."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ T = TypeVar("T")
 
 
 class State(Protocol):
-    """The fold over a journal's entries."""
+    """A state derived from a journal's entries."""
 
     def apply(self, entry: Any, /) -> None:
-        """Fold one entry in; raises `JournalError`, and changes nothing, if it is impossible."""
+        """Apply an entry; raise `JournalError` and change nothing if it is inconsistent."""
 
 
 S = TypeVar("S", bound=State)
 
 
 class JournalFile(Generic[S, E]):
-    """A journal's file and the state that it tells, for one writer at a time.
+    """A journal file and its state, for one writer at a time.
 
-    Use it as a context manager, or `close` it. After an `OSError` close it and open it again: the
-    disk knows what counts.
+    Use it as a context manager, or `close` it. After an `OSError`, close and reopen it: the content
+    on disk decides what counts.
     """
 
     def __init__(
@@ -49,13 +49,14 @@ class JournalFile(Generic[S, E]):
         fold: Callable[[Sequence[E]], S],
         busy: str,
     ) -> None:
-        """Open or begin the journal at `path`; its folder must be there.
+        """Open or create the journal at `path`; its folder must exist.
 
-        `header` is the first line of a new one, and `fold` makes the state of the entries. Half a
-        line at the end is cut off.
+        `header` is the first line of a new journal, and `fold` creates the state from entries. A
+        partial last line is truncated.
 
-        Raises `JournalError` with `busy` where another process has it open, `JournalError` where it
-        is no journal of this kind, and `JournalMismatchError` where it is another one's.
+        Raises `JournalError` with `busy` if another process has it open, `JournalError` if it is
+        not a journal of this kind, and `JournalMismatchError` if it belongs to another tournament
+        or ladder.
         """
         self.path = path
         self._kind = kind
@@ -64,7 +65,7 @@ class JournalFile(Generic[S, E]):
         try:
             self._lock.acquire(timeout=0)
         except Timeout:
-            raise JournalError(f"{path} is open already: {busy}") from None
+            raise JournalError(f"{path} is already open: {busy}") from None
         try:
             self._file = path.open("a+b", buffering=0)
             try:
@@ -77,12 +78,12 @@ class JournalFile(Generic[S, E]):
             self._lock.release()
             raise
         self.torn = journal.torn
-        """The half line that was cut off, empty if the end was whole."""
-        # Held while entries are folded in: that may be done in a thread while others read.
+        """The partial line that was truncated; empty if there was none."""
+        # Held while entries are applied, since a thread may do so while others read.
         self._folding = threading.Lock()
 
     def _read(self) -> ParsedJournal[E]:
-        """Return what the whole lines say, and leave the file open at its end."""
+        """Parse the complete lines and leave the file positioned at their end."""
         self._file.seek(0)
         journal = self._kind.parse(self._file.read())
         if journal.header is not None:
@@ -95,19 +96,19 @@ class JournalFile(Generic[S, E]):
         return journal
 
     def tell_torn(self, tell: Callable[[str], None]) -> None:
-        """Tell of the half line that was cut off, if there was one."""
+        """Report the partial line that was truncated, if any."""
         if self.torn:
-            tell(f"the journal ended in half a line, which was cut off: {self.torn!r}")
+            tell(f"the journal ended in a partial line, which was removed: {self.torn!r}")
 
     def read(self, made_of: Callable[[S], T]) -> T:
-        """Return what is made of the state, into which nothing is folded meanwhile."""
+        """Return the result of a function of the state, which no entries change meanwhile."""
         with self._folding:
             return made_of(self.state)
 
     def fold(self, *entries: E) -> bytes:
-        """Fold entries into the state and return the lines to pass to `write` next.
+        """Apply entries to the state and return the lines to pass to `write`.
 
-        Raises `JournalError` at an impossible entry.
+        Raises `JournalError` for an inconsistent entry.
         """
         with self._folding:
             for entry in entries:
@@ -115,16 +116,16 @@ class JournalFile(Generic[S, E]):
         return b"".join(map(encode_line, entries))
 
     def write(self, lines: bytes) -> None:
-        """Append lines whole and wait for the disk; may be called in a thread."""
+        """Append lines and sync them to disk; may be called in a thread."""
         left = memoryview(lines)
         while left:
             left = left[self._file.write(left) :]
         os.fsync(self._file.fileno())
 
     def append(self, *entries: E) -> None:
-        """Fold entries in, write them down, and wait for the disk.
+        """Apply entries, append them, and sync to disk.
 
-        Raises `JournalError` at an impossible entry: neither it nor later ones are written.
+        Raises `JournalError` for an inconsistent entry; neither it nor later ones are written.
         """
         lines: list[bytes] = []
         try:
@@ -133,7 +134,7 @@ class JournalFile(Generic[S, E]):
             self.write(b"".join(lines))
 
     def close(self) -> None:
-        """Let others have the journal."""
+        """Close the file and unlock it for other processes."""
         self._file.close()
         self._lock.release()
 
@@ -155,23 +156,23 @@ class TournamentJournal(JournalFile[TournamentState, Entry]):
     def __init__(
         self, path: Path, tournament: Tournament, schedule: Schedule | None = None
     ) -> None:
-        """Open or begin it; `schedule` is the tournament's own unless another one is given."""
+        """Open or create the journal; `schedule` defaults to the tournament's own."""
         super().__init__(
             path,
             entries.FORMAT,
             entries.make_header(tournament),
             lambda logged: TournamentState.fold(tournament, logged, schedule),
-            "another arena runs this tournament",
+            "another process is running this tournament",
         )
 
 
 def now_ms() -> int:
-    """Return the time of day as entries have it, in milliseconds since 1970."""
+    """Return the current time in milliseconds since 1970."""
     return int(time.time() * 1000)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Wait until the disk knows the file's name, where folders can be opened at all."""
+    """Sync the folder entry to disk, on systems where folders can be opened."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""The file from which a running tournament's page is made, rewritten as games begin and end."""
+"""The data file for a running tournament's page, rewritten as games start and end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kibitz_arena.runner.publication import Publication
 from kibitz_arena.state import TournamentState
 
 SHARE: Final = 0.02
-"""Of one core, what the writing may take: ratings of thousands of games are computed each time."""
+"""The share of one core for writing, since each update computes the ratings of all games."""
 
 
 def live_file(
@@ -22,7 +22,7 @@ def live_file(
     lobby: str,
     tell: Callable[[str], None],
 ) -> Publication:
-    """Return the publication of a tournament that is played in `lobby`."""
+    """Return the publication for a tournament that is played in `lobby`."""
 
     def write() -> None:
         live = journal.read(lambda state: LiveEvent.of(state, lobby))
@@ -38,6 +38,6 @@ def live_file(
 
 
 def _marks(progress: TournamentState) -> object:
-    """Return what differs when the page does."""
+    """Return a value that changes whenever the page does."""
     running = tuple(progress.outstanding_tags)
     return progress.played, progress.requeued, progress.stopped is not None, running

@@ -1,8 +1,8 @@
-"""The players that the entrants of a tournament are on a server.
+"""The entrants' players on the server.
 
-Each entrant is made a player before any process of an entrant runs, and its seat in the lobby is
-kept for the key of that player. A process is given the secret of its own player only, so none can
-be another entrant, or take its name or its seat.
+Each entrant is registered as a player before any entrant's process starts, and its seat in the
+lobby is reserved for the key of that player. A process receives only its own player's secret, so it
+cannot impersonate another entrant or take its name or seat.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kibitz_protocol.wire.messages import Capabilities
 
 
 class EntrantPlayers:
-    """Makes entrants players, and connects as them."""
+    """Registers entrants as players and connects as them."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class EntrantPlayers:
         at_once: int,
         organizer: str | None = None,
     ) -> None:
-        """`organizer` is the secret of the server, where that is the tournament's own."""
+        """Create the registry; `organizer` is the secret of a private server."""
         self._directory = directory
         self._services = services
         self._url = url
@@ -37,9 +37,9 @@ class EntrantPlayers:
         self._organizer = organizer
 
     async def register(self, entrants: Sequence[Entrant]) -> dict[str, str]:
-        """Make players of the entrants that are started here; return the key of each by its name.
+        """Register the entrants that are started here; return the players' keys by name.
 
-        Raises `EntrantFailedError` for a token of somebody else.
+        Raises `EntrantFailedError` for a token of another player.
         """
         keys = {}
         for entrant in entrants:
@@ -50,7 +50,7 @@ class EntrantPlayers:
 
     @contextlib.asynccontextmanager
     async def connect(self, entrant: Entrant) -> AsyncIterator[Client]:
-        """Connect as an entrant, for a moment; a new one is made a player."""
+        """Connect briefly as an entrant, registering it if it is new."""
         token = self._services.token(entrant)
         resume = self._directory.load_secret(entrant.name) if token is None else None
         new = token is None and resume is None
@@ -72,8 +72,8 @@ class EntrantPlayers:
 
 
 def _require_own_name(entrant: Entrant, client: Client) -> None:
-    """Its results stand under the entrant's name, so its account has that too."""
+    """Require that the account has the entrant's name, since its results use that name."""
     name = client.welcome.name
     if name != entrant.name:
-        text = f"{entrant.name}: {entrant.token_file} holds the token of {name}"
+        text = f"{entrant.name}: {entrant.token_file} contains the token of {name}"
         raise EntrantFailedError(entrant.name, f"{text}; expected the entrant's own name")

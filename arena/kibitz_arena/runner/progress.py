@@ -1,4 +1,4 @@
-"""Progress display: one line that changes on a terminal, a line now and then elsewhere."""
+"""Progress display: a single updated line on a terminal, an occasional line elsewhere."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 LINE_SECONDS: Final = 10.0
-"""The interval between lines without a terminal."""
+"""The interval between lines without a terminal, in seconds."""
 RATE_WINDOW_SECONDS: Final = 60.0
-"""The rate is that of so long a time, less at the beginning."""
+"""The period over which the rate is measured, in seconds; shorter at the start."""
 _FAULT_LABELS: Final = {
     Cause.TIME: "flag",
     Cause.ILLEGAL: "illegal",
@@ -30,17 +30,17 @@ _FAULT_LABELS: Final = {
     Cause.KICKED: "kicked",
     Cause.ABORTED: "aborted",
 }
-"""Labels of the abnormal causes."""
+"""Labels for abnormal causes."""
 
 
 class GameRate:
-    """Games a second, of the last minute; `count` is how many there are, `now` is in seconds."""
+    """The number of games per second in the last minute."""
 
     def __init__(self, now: float, count: int) -> None:
         self._marks = [(now, count)]
 
     def update(self, now: float, count: int) -> float:
-        """Take in a count and return the rate, 0 while nothing is known."""
+        """Update the total `count` at the time `now` in seconds; return the rate, 0 if unknown."""
         self._marks.append((now, count))
         while len(self._marks) > 2 and self._marks[1][0] < now - RATE_WINDOW_SECONDS:
             del self._marks[0]
@@ -49,14 +49,14 @@ class GameRate:
 
 
 class DropOutCounts:
-    """How many seats dropped out so far, by cause; each game is looked at once."""
+    """The number of drop-outs so far, by cause; each game is counted once."""
 
     def __init__(self) -> None:
         self._seen = 0
         self._counts: Counter[Cause] = Counter()
 
     def summary(self, progress: TournamentState) -> str:
-        """Return ``2 flag, 1 crash``, or an empty text if there was none."""
+        """Return a summary like ``2 flag, 1 crash``; empty if there were none."""
         ended = list(progress.ended.values())
         for game in ended[self._seen :]:
             self._counts.update(
@@ -69,12 +69,12 @@ class DropOutCounts:
 def status_line(
     progress: TournamentState, width: ConcurrencyLimit, rate: float, faults: str
 ) -> str:
-    """Return what stands beside the bar: rate, time that is left, width, what went wrong."""
+    """Return the text after the progress bar: rate, remaining time, concurrency, drop-outs."""
     left = progress.planned - progress.played
     parts = [f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min"]
     if rate and left:
         parts.append(f"{clock_time(left / rate)} left")
-    # Workers are given whole blocks, whose other games wait there.
+    # Workers receive whole blocks, whose other games wait at the worker.
     running = min(len(progress.outstanding), width.current)
     parts.append(f"{running} of {width.current} at once")
     if width.p95:
@@ -85,9 +85,10 @@ def status_line(
 
 
 class ProgressDisplay:
-    """Tells how a tournament goes, on `stream`. `close` it at the end.
+    """Displays a tournament's progress on `stream`.
 
-    `loud` tells of every game; `quiet` tells nothing but what `say` is given.
+    Call `close` at the end. With `loud` every game is reported; with `quiet` only messages passed
+    to `say` are shown.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class ProgressDisplay:
         self._terminal = stream.isatty() and not quiet
 
     def say(self, line: str) -> None:
-        """Print a message for people."""
+        """Print a message."""
         line = printable.lines(line)
         if self._bar is not None:
             self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -117,12 +118,12 @@ class ProgressDisplay:
             print(line, file=self._stream, flush=True)
 
     def say_game(self, line: str) -> None:
-        """Tell of a game."""
+        """Print a message about a game if `loud`."""
         if self._loud:
             self.say(line)
 
     def show(self, progress: TournamentState, width: ConcurrencyLimit) -> None:
-        """Show how far the tournament is."""
+        """Show the tournament's progress."""
         now = self._clock()
         if self._rate is None:
             self._rate = GameRate(now, progress.played)
@@ -145,7 +146,7 @@ class ProgressDisplay:
         self._bar.update(task, completed=progress.played, facts=text)
 
     def close(self) -> None:
-        """Leave the line where it is."""
+        """End the progress line."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

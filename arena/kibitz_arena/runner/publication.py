@@ -1,4 +1,4 @@
-"""Files for spectators, which follow the state of a tournament or a ladder."""
+"""Files for spectators that follow the state of a tournament or a ladder."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from typing import Final
 from kibitz_arena.runner.arranged_lobby import uninterrupted
 
 PAUSE_SECONDS: Final = 1.0
-"""The least time from one writing to the next."""
+"""The minimum time between writes, in seconds."""
 
 
 class Publication:
-    """A writer of files after each change. A failure is reported once and stops nothing.
+    """Rewrites files after each change.
 
-    `marks` returns a value that differs if the files do; `write` writes them, which may take a
-    `share` of one core. If they cannot be written, `tell` gets a line that names them by `what`.
+    A failure is reported once and does not stop the run. `marks` returns a value that changes
+    whenever the files do; `write` writes them and may use a `share` of one core. If writing fails,
+    `tell` receives a line that starts with `what`.
     """
 
     def __init__(
@@ -35,19 +36,19 @@ class Publication:
         self._what = what
         self._tell = tell
         self._written: object = None
-        """The marks of the last files."""
+        """The marks of the last write."""
         self._failed = False
         self._writing = asyncio.Lock()
 
     async def run(self) -> None:
-        """Write whenever something has changed, until this is canceled."""
+        """Write after each change until canceled."""
         while True:
             before = time.perf_counter()
             await self.update()
             await asyncio.sleep(max(PAUSE_SECONDS, (time.perf_counter() - before) / self._share))
 
     async def update(self) -> None:
-        """Write if something has changed."""
+        """Write the files if something has changed."""
         async with self._writing:
             marks = self._marks()
             if marks != self._written:

@@ -1,4 +1,4 @@
-"""The files of results in a tournament's directory, and the page beside them or elsewhere."""
+"""The result files in a tournament's directory, and the HTML page there or elsewhere."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from kibitz_protocol.atomic_write import write_atomically
 
 
 def publish(results: Results, folder: TournamentDirectory, html: Path | None) -> None:
-    """Write the results into the tournament's directory, and the page to `html` too.
+    """Write the results into the tournament's directory, and the page also to `html`.
 
-    The page links the record of every game, and the page that replays it if that is beside it.
+    The page links to every game's record, and to its replay page if that exists next to the record.
     """
     folder.write("results.json", export.results_json(results))
     folder.write("results.csv", export.ratings_csv(results))
@@ -27,7 +27,7 @@ def publish(results: Results, folder: TournamentDirectory, html: Path | None) ->
 
 
 def replay_page(record: Path) -> Path:
-    """Return the path of the page that replays a record, if there is one."""
+    """Return the path of a record's replay page, if there is one."""
     return record.with_suffix(".html")
 
 
@@ -43,7 +43,7 @@ def _page(results: Results, folder: TournamentDirectory, seen_from: Path) -> str
 
 
 def _paths(files: Mapping[str, Path], seen_from: Path) -> dict[str, str]:
-    """Return the paths of files from the folder of a page."""
+    """Return files' paths relative to a page's folder."""
     here = seen_from.resolve()
     return {
         tag: Path(os.path.relpath(path.resolve(), here)).as_posix() for tag, path in files.items()

@@ -1,4 +1,4 @@
-"""Records and reports of a tournament's games: fetched from the server, kept in its directory."""
+"""Fetch the records and reports of a tournament's games and store them in its directory."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from kibitz_protocol.wire.reports import MatchReport
 
 @dataclass(frozen=True)
 class RecordCollector:
-    """Fetches the record of a game, and its report, from the server at `url`.
+    """Fetches a game's record and report from the server at `url`.
 
-    `host` is the connection that hosts the lobby. A server of the tournament's own (`own`) gives
-    out records with all that bots noted; another one keeps that out of its records, and tells the
-    host when it asks for a report.
+    `host` is the connection that hosts the lobby. A private server (`own`) includes the bots' notes
+    in records; other servers omit them, and send them only to the host on request.
     """
 
     url: str
@@ -33,12 +32,12 @@ class RecordCollector:
     tell: Callable[[str], None]
 
     async def collect(self, match: str) -> CollectedRecord | None:
-        """Store a game's record and its report; a failure is reported and stops nothing."""
+        """Store a game's record and report; a failure is only reported."""
         try:
             path = await self.services.record(self.url, match, self.directory.records)
             record = await asyncio.to_thread(read_record, path)
         except (OSError, ValueError) as error:
-            self.tell(f"the record of match {match} cannot be fetched: {error}")
+            self.tell(f"cannot fetch the record of match {match}: {error}")
             return None
         report = await self._report(match, record) if has_fault(record) else None
         return CollectedRecord(
@@ -53,7 +52,7 @@ class RecordCollector:
                 self.services.write_report, report, path, self.directory.reports
             )
         except (OSError, ValueError) as error:
-            self.tell(f"there is no report of match {match}: {error}")
+            self.tell(f"no report for match {match}: {error}")
             return None
         return None if written is None else written.relative_to(self.directory.path).as_posix()
 
@@ -62,12 +61,12 @@ class RecordCollector:
             try:
                 return (await self.host.report(match)).report
             except KibitzError as error:
-                self.tell(f"the report of match {match} lacks what bots noted: {error}")
+                self.tell(f"the report of match {match} lacks the bots' notes: {error}")
         return await asyncio.to_thread(self.services.report, record)
 
 
 def has_fault(record: Record) -> bool:
-    """Whether a seat dropped out of a recorded match, or its server had trouble."""
+    """Return whether a seat dropped out of a recorded match, or its server failed."""
     if record.footer is None:
         return False
     result = record.footer.result
@@ -76,7 +75,7 @@ def has_fault(record: Record) -> bool:
 
 
 def used_ms(record: Record) -> tuple[int, ...]:
-    """Return how long each seat thought in a recorded match, in milliseconds."""
+    """Return the time that each seat used in a recorded match, in milliseconds."""
     used = [0] * len(record.setup.seats)
     for entry in record.entries:
         if isinstance(entry, Moved):

@@ -1,8 +1,8 @@
 """The scheduler of a running tournament: requests games, a few at a time, and records results.
 
-It arranges the games of one lobby and writes one journal, and can be restarted with both at any
-time. It requests the journal's outstanding games again by their tags, and the server answers with
-their outcomes.
+A scheduler arranges the games of one lobby and writes one journal, and can be restarted with both
+at any time. It repeats the requests for the journal's outstanding games by tag, and the server
+answers with their outcomes.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ from kibitz_protocol.wire.lobbies import Arrangement, LobbyView, MatchBrief, Pro
 from kibitz_protocol.wire.refusals import Code
 
 TRANSIENT_REFUSALS: Final = frozenset({Code.NO_SUCH_PLAYER, Code.RATE_LIMITED, Code.UNAVAILABLE})
-"""Refusals of games to retry a little later: a player is away, or a rate limit was hit."""
+"""Refusals to retry later: a player is away, or a rate limit was exceeded."""
 LOOKAHEAD: Final = 16
-"""How many games further down the schedule one may be taken because its players are free."""
+"""How far ahead in the schedule to look for a game whose players are free."""
 
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class CollectedRecord:
-    """A record that was fetched: its path from the tournament's directory, time used by seat."""
+    """A fetched record: its path relative to the tournament's directory, and the time used by
+    seat."""
 
     path: str
     used_ms: tuple[int, ...]
@@ -53,7 +54,7 @@ RunInThread = Callable[..., Awaitable[None]]
 
 
 def programme_item(tournament: Tournament) -> ProgrammeItem:
-    """Return what every game of a tournament is, before its opening and seed."""
+    """Return the programme item of a tournament's games, without opening and seed."""
     return ProgrammeItem(
         game=tournament.game.name,
         options=tournament.game.options,
@@ -63,11 +64,11 @@ def programme_item(tournament: Tournament) -> ProgrammeItem:
 
 
 class GameScheduler:
-    """A scheduler of the remaining games. `play` returns when no game is outstanding.
+    """Schedules the remaining games.
 
-    `now` returns the time of day in milliseconds since 1970. `fetch` stores the record of a match,
-    or returns None if it cannot. `tell` gets the log lines for people. `in_thread` runs functions
-    that wait for the disk.
+    `play` returns when no game is outstanding. `now` returns the time in milliseconds since 1970.
+    `fetch` stores the record of a match, or returns None on failure. `tell` receives the log lines
+    for people. `in_thread` runs functions that wait for the disk.
     """
 
     def __init__(
@@ -93,11 +94,12 @@ class GameScheduler:
         self._in_thread = in_thread
         self._stop: tuple[StopReason, str] | None = None
         self._abandoned: set[str] = set()
-        """Entrants whose process is gone for good: the scheduler does not wait for their games."""
+        """Entrants whose process has failed for good: the scheduler does not wait for their
+        games."""
         self._player_ids: dict[str, str] = {}
-        """The server's ids of the entrants that were seen in the lobby."""
+        """The player ids of the entrants seen in the lobby."""
         self._connected: set[str] = set()
-        """Entrants that are connected."""
+        """The connected entrants."""
 
     @property
     def progress(self) -> TournamentState:
@@ -112,31 +114,31 @@ class GameScheduler:
         """The latest view of the lobby."""
         return self._lobby.view
 
-    # From outside
+    # Called by other tasks
 
     def stop(self, reason: StopReason, detail: str = "", lost: Iterable[str] = ()) -> None:
-        """Begin no more games, and do not wait for those of `lost` entrants."""
+        """Start no more games, and do not wait for those of `lost` entrants."""
         self._stop = self._stop or (reason, detail)
         self._abandoned |= {*lost}
         self._lobby.wake()
 
     def wake(self) -> None:
-        """Look for work, after a change."""
+        """Check for work after a change."""
         self._lobby.wake()
 
     # The games
 
     async def play(self) -> None:
-        """Play until no game is outstanding and none is left to begin.
+        """Play until no game is outstanding and none is left to start.
 
-        The journal has the reason for the end. Raises `LobbyGoneError`, and the errors that end the
-        connection.
+        The journal contains the reason for the end. Raises `LobbyGoneError`, and errors that end
+        the connection.
         """
         await self._lobby.play(self._step, self._is_done)
         self._write_end()
 
     def _is_done(self) -> bool:
-        """Whether there is no game to wait for and none left to begin."""
+        """Return whether no game is outstanding and none is left to start."""
         waited = any(
             self._abandoned.isdisjoint(due.game.players) for due in self.progress.outstanding
         )
@@ -144,16 +146,16 @@ class GameScheduler:
 
     @property
     def _may_begin(self) -> bool:
-        """Whether another game may begin, now or when there is room."""
+        """Return whether more games may start, now or later."""
         return self._stop is None and bool(self.progress.due(self._limit(1)))
 
     def _limit(self, more: int) -> int:
         return len(self.progress.outstanding) + more
 
     async def _step(self) -> None:
-        """Poll, write down what is over, begin what there is room for; or wait."""
+        """Poll, record finished games and start new ones; if there was nothing to do, wait."""
         if self._lobby.closed is not None:
-            raise LobbyGoneError(f"the lobby of the tournament is gone: {self._lobby.closed}")
+            raise LobbyGoneError(f"the tournament's lobby no longer exists: {self._lobby.closed}")
         self._check_deadline()
         if self._lobby.take_poll():
             over = self._lobby.over
@@ -167,7 +169,7 @@ class GameScheduler:
             self.stop("deadline")
 
     async def _request_games(self) -> bool:
-        """Ask for more games; return whether there were any."""
+        """Request more games; return whether there were any."""
         if self._stop is not None or not self._lobby.running:
             return False
         chosen = self._choose_games(self._concurrency.current - len(self.progress.outstanding))
@@ -178,7 +180,7 @@ class GameScheduler:
         return bool(chosen)
 
     def _choose_games(self, room: int) -> list[DueGame]:
-        """Return the next games, free players first, without games of absent players."""
+        """Return the next games, preferring free players and skipping games with absent players."""
         busy = Counter(name for due in self.progress.outstanding for name in due.game.players)
         next_up = self.progress.due(self._limit(room + LOOKAHEAD)) if room > 0 else []
         able = [due for due in next_up if self._connected.issuperset(due.game.players)]
@@ -191,7 +193,7 @@ class GameScheduler:
         return chosen
 
     async def _arrange(self, games: Sequence[DueGame]) -> None:
-        """Arrange games, new ones and known ones alike, and take in what is over."""
+        """Arrange new and known games, and process those that are over."""
         able = [due for due in games if self._player_ids.keys() >= set(due.game.players)]
         if not able:
             return
@@ -200,7 +202,7 @@ class GameScheduler:
         except RefusedError as error:
             if error.code not in TRANSIENT_REFUSALS:
                 raise
-            self._tell(f"the server refuses games, which are asked for again soon: {error}")
+            self._tell(f"the server refuses games; retrying soon: {error}")
 
     def _arrangement(self, due: DueGame) -> Arrangement:
         options = self.progress.schedule.options(due.game)
@@ -212,7 +214,7 @@ class GameScheduler:
         )
 
     def _apply_view(self, view: LobbyView) -> None:
-        """Take in a view; the lobby's seats are the entrants, in the order of the tournament."""
+        """Process a view; the lobby's seats are the entrants in the tournament's order."""
         names = {
             member.player: self.tournament.names[member.seat] for member in view.members.values()
         }
@@ -222,7 +224,7 @@ class GameScheduler:
         }
 
     async def _write_ended(self) -> bool:
-        """Write down what is over; return whether anything was."""
+        """Record finished games; return whether there were any."""
         over = dict(self._lobby.over)
         if not over:
             return False
@@ -235,7 +237,7 @@ class GameScheduler:
 
     async def _entry(self, tag: str, brief: MatchBrief) -> GameEnded | GameRequeued:
         if brief.result is None:
-            detail = "it was not played: a player had left, or the lobby was closed"
+            detail = "not played because a player had left or the lobby was closed"
             return GameRequeued(at_ms=self._now(), tag=tag, match=brief.match, detail=detail)
         kept = await self._fetch(brief.match)
         return self.progress.entry_for(
@@ -250,21 +252,21 @@ class GameScheduler:
 
     def _describe(self, entry: GameEnded | GameRequeued) -> str:
         if isinstance(entry, GameRequeued):
-            return f"{entry.tag} is played again: {entry.detail or 'the server had trouble'}"
+            return f"{entry.tag} will be replayed: {entry.detail or 'the server failed'}"
         seats = entry.result.seats
         placed = placings(
             [seat.rank for seat in seats], entry.players, [seat.cause for seat in seats]
         )
-        return f"{entry.tag} ends after {entry.result.plies} plies: {placed}"
+        return f"{entry.tag} ended after {entry.result.plies} plies: {placed}"
 
-    # What is written
+    # The journal
 
     async def _write(self, *entries: GameEnded | GameRequeued | GamesRequested) -> None:
-        """Append to the journal and wait for the disk, also when this task is to end."""
+        """Append to the journal and wait for the disk, even if this task is canceled."""
         await uninterrupted(self._in_thread(self._journal.append, *entries))
 
     def _write_end(self) -> None:
-        """Say why the tournament ends here, unless it ends because all is played."""
+        """Journal why the tournament ends, unless all games were played."""
         entry = self.progress.stop_entry(self._now(), self._stop)
         if entry is not None:
             self._journal.append(entry)

@@ -1,7 +1,6 @@
-"""One session of a tournament: scheduler, entrants, progress and latency, side by side.
+"""One session of a tournament: scheduler, entrants, progress and latency in parallel.
 
-A session ends when the tournament does, on a call of `stop`, or when its server or its lobby is
-gone.
+A session ends when the tournament ends, when `stop` is called, or when its server or lobby is lost.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ from kibitz_protocol.client.errors import KibitzError, RefusedError
 from kibitz_protocol.wire.lobbies import LobbyView
 
 PROBE_SECONDS: Final = 0.1
-"""How often latency is measured on a server of the tournament's own."""
+"""How often latency is measured on a private server, in seconds."""
 REMOTE_PROBE_SECONDS: Final = 1.0
-"""How often latency is measured on another server."""
+"""How often latency is measured on an external server, in seconds."""
 LEAVE_SECONDS: Final = 5.0
-"""How long the entrants may take to end when the tournament is over."""
+"""How long the entrants may take to exit when the tournament is over, in seconds."""
 REMINDER_SECONDS: Final = 10.0
-"""The time until the first message about missing entrants; later ones are rarer."""
+"""The time until the first message about missing entrants, in seconds; later messages are rarer."""
 
 
 class NotReadyError(Exception):
-    """An entrant did not join in time; a person decides whether to wait once more."""
+    """An entrant did not join in time; a person must decide whether to wait again."""
 
 
 class Session:
-    """Plays what is left of a tournament in one lobby."""
+    """Plays the remaining games of a tournament in one lobby."""
 
     def __init__(
         self,
@@ -63,12 +62,13 @@ class Session:
         self._live = live
         self._tournament = scheduler.tournament
         self.failure: str | None = None
-        """Why an entrant cannot be kept running."""
+        """Why an entrant cannot be kept running, if so."""
 
     async def run(self) -> None:
-        """Run everything side by side until the scheduler is done.
+        """Run all parts in parallel until the scheduler is done.
 
-        Raises `LobbyGoneError`, `NotReadyError`, and errors that end the connection, in groups.
+        Raises exception groups with `LobbyGoneError`, `NotReadyError`, and errors that end the
+        connection.
         """
         try:
             async with asyncio.TaskGroup() as group:
@@ -88,7 +88,7 @@ class Session:
             await self._live.update()
 
     async def _keep_running(self) -> None:
-        """Keep the entrants running; stop when one cannot be, so that counts stay equal."""
+        """Keep the entrants running; stop if one fails for good, to keep game counts equal."""
         try:
             await self._supervisor.run()
         except* EntrantFailedError as group:
@@ -99,12 +99,12 @@ class Session:
                 for failure in leaf_errors(group)
                 if isinstance(failure, EntrantFailedError)
             }
-            # The group has ended the other processes too, so no game goes on.
+            # The task group has ended the other processes too, so no game continues.
             self._scheduler.stop("failed", str(error).splitlines()[0][:200], self._tournament.names)
             self._display.say(f"{', '.join(sorted(names))} cannot be kept running")
 
     async def _wait_for_entrants(self) -> None:
-        """Start the lobby once all entrants are ready; until then report the missing ones."""
+        """Start the lobby once all entrants are ready; report missing ones until then."""
         clock = asyncio.get_running_loop().time
         began = since = clock()
         pause = REMINDER_SECONDS
@@ -131,7 +131,7 @@ class Session:
         await self._supervisor.set_connected(connected)
 
     async def _start_lobby(self, missing: list[str], waited: float) -> None:
-        """Start the lobby if no entrant is missing; give up if it took too long."""
+        """Start the lobby if no entrant is missing; raise an error after the timeout."""
         if not missing:
             with contextlib.suppress(RefusedError):
                 await self._client.hosting.start(self._lobby)
@@ -140,7 +140,7 @@ class Session:
             raise NotReadyError(f"{', '.join(missing)} not ready in {seconds}")
 
     def _tell_remote(self) -> None:
-        """Say how entrants that connect from elsewhere join."""
+        """Print the commands with which remote entrants join."""
         for entrant in self._tournament.entrants:
             if entrant.remote:
                 where = f"--server {self._client.url} --lobby {self._lobby}"
@@ -156,7 +156,7 @@ class Session:
         return [name for seat, name in enumerate(self._tournament.names) if seat not in ready]
 
     async def _measure_latency(self) -> None:
-        """Measure how late a pause ends and how late the server answers, again and again."""
+        """Repeatedly measure the lateness of timers and of the server's responses."""
         clock = asyncio.get_running_loop().time
         pause = PROBE_SECONDS if self._options.server is None else REMOTE_PROBE_SECONDS
         while True:
@@ -175,7 +175,7 @@ class Session:
             await asyncio.sleep(0.25)
 
     async def _end(self, running: asyncio.Task[None]) -> None:
-        """Close the lobby if the tournament is over; else the seats are kept for the next time."""
+        """Close the lobby if the tournament is over; otherwise keep the seats for the next run."""
         self._supervisor.close()
         if not is_unfinished(self._scheduler.progress):
             with contextlib.suppress(RefusedError):
@@ -185,14 +185,14 @@ class Session:
 
 
 def is_unfinished(progress: TournamentState) -> bool:
-    """Whether the tournament is to go on, now or when it is begun again."""
+    """Return whether the tournament will continue, now or when it is resumed."""
     if progress.stopped is not None:
         return progress.stopped.reason not in ("decided", "deadline")
     return not progress.finished
 
 
 def ended_games_counter(progress: TournamentState) -> Callable[[str], int]:
-    """Return what counts an entrant's games that have ended, without counting twice."""
+    """Return a function that counts an entrant's finished games incrementally."""
     seen = 0
     counts: Counter[str] = Counter()
 

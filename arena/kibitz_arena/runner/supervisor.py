@@ -1,16 +1,16 @@
-"""The processes of a tournament's entrants: one each, kept running until the tournament is over.
+"""Keeps one process per entrant running until the tournament is over.
 
-An entrant is a player of the server from before its process starts until after it ends: its resume
-secret is in the tournament's directory first. So after any kill the next process is the same player
-and continues the same games.
+An entrant is registered on the server before its process starts, and its resume secret is saved in
+the tournament's directory first. So after any kill the next process is the same player and
+continues the same games.
 
-A process that ends while its tournament runs has crashed: its running games are lost, with the
-cause `crash`, and it is started again. So every entrant plays as many games as planned. The
-supervisor raises `EntrantFailedError` for an entrant that cannot start, or whose process ends
-`MAX_CRASHES` times in a row without a game that ended meanwhile.
+A process that exits during its tournament has crashed: its running games are lost with the cause
+`crash`, and it is restarted. So every entrant plays the planned number of games. The supervisor
+raises `EntrantFailedError` for an entrant that cannot start, or whose process exits `MAX_CRASHES`
+times in a row without finishing a game.
 
-A `remote` entrant has no process here: it connects from elsewhere, and only the lobby tracks it.
-An entrant with a `token_file` is an account of the server, which needs no secret to reconnect.
+A `remote` entrant has no process here: it connects from elsewhere, and only the lobby tracks it. An
+entrant with a `token_file` has an account on the server and needs no secret to reconnect.
 """
 
 from __future__ import annotations
@@ -30,18 +30,19 @@ from kibitz_arena.tournament import Entrant, Tournament
 from kibitz_protocol.client.errors import KibitzError, RefusedError, UnansweredError
 
 MAX_CRASHES: Final = 3
-"""How often in a row a process may end without a game that ended meanwhile."""
+"""How often in a row a process may exit without finishing a game."""
 EXIT_CANNOT_START: Final = 2
-"""The exit status of a bot that could not begin: starting it again changes nothing."""
+"""The exit status of a bot that could not start; restarting it is pointless."""
 GONE_SECONDS: Final = 2.0
-"""How long the server may take to see that the connection of a process is gone."""
+"""How long the server may take to notice a closed connection, in seconds."""
 PAUSE_SECONDS: Final = 0.5
-"""The pause before a process is restarted."""
+"""The pause before a process is restarted, in seconds."""
 Tell = Callable[[str], None]
 
 
 class EntrantSupervisor:
-    """The processes of all entrants. `played` says how many games of an entrant have ended."""
+    """Runs the processes of all entrants. `played` returns the number of an entrant's finished
+    games."""
 
     def __init__(
         self,
@@ -54,7 +55,7 @@ class EntrantSupervisor:
         tell: Tell,
         organizer: str | None = None,
     ) -> None:
-        """`organizer` is the secret of the server, where that is the tournament's own."""
+        """Create the supervisor; `organizer` is the secret of a private server."""
         self._tournament = tournament
         self._directory = directory
         self._services = services
@@ -64,29 +65,29 @@ class EntrantSupervisor:
         self._tell = tell
         self._closing = False
         self._checked: set[str] = set()
-        """Entrants whose account is known to have their name."""
+        """Entrants whose account name has been checked."""
         self.members: set[str] = set()
-        """Entrants that have a seat in the lobby, set by the follower of the lobby."""
+        """Entrants with a seat in the lobby, set by the lobby's follower."""
         self._connected: set[str] = set()
-        """Entrants that the server sees connected."""
+        """Entrants that are connected to the server."""
         self._connections_changed = asyncio.Condition()
         self._warm = {entrant.name: asyncio.Event() for entrant in tournament.entrants}
         self._all_warm = asyncio.Event()
 
     async def set_connected(self, connected: set[str]) -> None:
-        """Take in the connected entrants, from the follower of the lobby."""
+        """Update the set of connected entrants; called by the lobby's follower."""
         async with self._connections_changed:
             self._connected = connected
             self._connections_changed.notify_all()
 
     def close(self) -> None:
-        """From now on a process that ends has not failed."""
+        """Treat processes that exit from now on as finished, not as failed."""
         self._closing = True
 
     async def run(self) -> None:
-        """Keep all processes running until they end after `close`; raises `EntrantFailedError`.
+        """Keep all processes running until they exit after `close`; raises `EntrantFailedError`.
 
-        Cancelling it ends them.
+        Canceling ends the processes.
         """
         ours = [entrant for entrant in self._tournament.entrants if not entrant.remote]
         if not ours:
@@ -98,16 +99,16 @@ class EntrantSupervisor:
             starter.cancel()
 
     async def _start_together(self, ours: Sequence[Entrant]) -> None:
-        """Let all connect once all have compiled, so that no game waits for a compiler."""
+        """Let all entrants connect once all are warm, so that no game waits for a compiler."""
         for entrant in ours:
             if entrant.command is None:
                 await self._warm[entrant.name].wait()
         self._all_warm.set()
 
     async def _wait_until_warm(self, name: str, holder: socket.socket) -> None:
-        """Wait until an entrant is warm, and tell it when all are."""
+        """Wait until an entrant is warm, and release it when all are."""
         loop = asyncio.get_running_loop()
-        with contextlib.suppress(OSError):  # it has ended, and is started again
+        with contextlib.suppress(OSError):  # it has exited and will be restarted
             if await loop.sock_recv(holder, 1):
                 self._warm[name].set()
                 await self._all_warm.wait()
@@ -125,7 +126,7 @@ class EntrantSupervisor:
             hopeless = status == EXIT_CANNOT_START and entrant.source != "command"
             if hopeless or crashes >= MAX_CRASHES:
                 raise EntrantFailedError(entrant.name, self._failure(entrant.name, status))
-            self._tell(f"{entrant.name} {describe_status(status)} and is started again")
+            self._tell(f"{entrant.name} {describe_status(status)}; restarting it")
             await asyncio.sleep(PAUSE_SECONDS)
 
     def _failure(self, name: str, status: int) -> str:
@@ -133,7 +134,7 @@ class EntrantSupervisor:
         return f"{name} {describe_status(status)}; its log is {log}\n{last}".rstrip()
 
     async def _run_process(self, entrant: Entrant) -> int:
-        """Run an entrant's process to its end, and return its status."""
+        """Run an entrant's process until it exits, and return its status."""
         await self._register(entrant)
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
@@ -151,10 +152,10 @@ class EntrantSupervisor:
     def _secret(self, entrant: Entrant) -> str:
         return self._services.token(entrant) or self._directory.load_secret(entrant.name) or ""
 
-    # Who it is
+    # Identity and games
 
     async def _register(self, entrant: Entrant) -> None:
-        """Make the entrant a player; if it connects by itself, also give it its seat."""
+        """Register the entrant as a player; join the lobby for it if it connects by itself."""
         known = (
             self._directory.load_secret(entrant.name) is not None or entrant.name in self._checked
         )
@@ -167,10 +168,10 @@ class EntrantSupervisor:
                 await client.join(self._join.lobby)
 
     async def _resign_games(self, entrant: Entrant, why: str) -> None:
-        """Resign the games of a process that is gone, and begin none until the next is ready.
+        """Resign the games of an exited process, and start none until the next one is ready.
 
-        Not before the server has seen its connection end: while a seat is taken, another connection
-        of the same player counts as a takeover.
+        Wait until the server has noticed the closed connection, because a second connection of the
+        same player would count as a takeover.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GONE_SECONDS), self._connections_changed:
@@ -187,7 +188,7 @@ class EntrantSupervisor:
 
 
 def describe_status(status: int) -> str:
-    """Say how a process ended: of itself, or by which signal."""
+    """Describe how a process ended: its status or the signal."""
     if status < 0:
         with contextlib.suppress(ValueError):
             return f"was killed by {signal.Signals(-status).name}"

@@ -1,4 +1,4 @@
-"""The runner of a tournament to its end, in as many sessions as it takes.
+"""Runs a tournament to its end, in one or more sessions.
 
 Each session continues from the journal.
 """
@@ -36,14 +36,14 @@ from kibitz_arena.tournament import Tournament
 from kibitz_protocol.client.errors import KibitzError, RefusedError
 
 MAX_FAILED_SESSIONS: Final = 3
-"""How many sessions may fail in a row without a game that ended in any of them."""
+"""How many sessions may fail in a row without a finished game."""
 DATABASE_LOCK_SECONDS: Final = 20.0
-"""How long the server of a run that was killed may take to go: it drains for ten."""
+"""How long to wait for the server of a killed run to exit, in seconds; it drains for ten."""
 
 
 @dataclass
 class TournamentRunner:
-    """A tournament that is being run. `stop` may be called at any time."""
+    """Runs a tournament. `stop` may be called at any time."""
 
     tournament: Tournament
     directory: TournamentDirectory
@@ -56,22 +56,22 @@ class TournamentRunner:
     stop_requested: bool = False
     """Whether a stop was requested."""
     failure: str | None = None
-    """Why it could not go on."""
+    """Why the run failed, if it did."""
     _scheduler: GameScheduler | None = None
 
     def __post_init__(self) -> None:
         self.concurrency = ConcurrencyLimit.of(self.tournament.concurrency, self.tournament.clock)
 
     async def stop(self) -> None:
-        """Begin no more games, and end when the running ones have ended."""
+        """Start no more games, and end once the running games have ended."""
         self.stop_requested = True
         if self._scheduler is not None:
             self._scheduler.stop("asked")
 
     async def run(self) -> TournamentState:
-        """Play the remaining games, and return the state of the tournament.
+        """Play the remaining games and return the state of the tournament.
 
-        Raises `JournalError` if the journal is another tournament's, or open elsewhere.
+        Raises `JournalError` if the journal belongs to another tournament or is open elsewhere.
         """
         with TournamentJournal(self.directory.journal, self.tournament, self.schedule) as journal:
             journal.tell_torn(self.display.say)
@@ -102,7 +102,7 @@ class TournamentRunner:
         if failed >= MAX_FAILED_SESSIONS or hopeless:
             self.failure = str(error)
         else:
-            self.display.say(f"{error}; going on")
+            self.display.say(f"{error}; continuing")
 
     async def _run_session(self, journal: TournamentJournal) -> None:
         host = TournamentHost(self.tournament, self.directory, self.options)
@@ -113,7 +113,7 @@ class TournamentRunner:
             lobby = await host.lobby(client, players)
             own, say = organizer is not None, self.display.say
             if organizer is not None:
-                say(f"the tournament in a browser: {_event_page(url, organizer)}")
+                say(f"watch the tournament in a browser: {_event_page(url, organizer)}")
             records = RecordCollector(url, client, self.directory, self.services, own, say)
             scheduler = GameScheduler(
                 client,
@@ -157,7 +157,7 @@ class TournamentRunner:
 
     @contextlib.asynccontextmanager
     async def _server(self) -> AsyncIterator[tuple[str, str | None]]:
-        """Give the server's address, and the secret of one of the tournament's own."""
+        """Yield the server's URL, and the secret if the server is private."""
         if self.options.server is not None:
             yield self.options.server, None
             return
@@ -168,7 +168,7 @@ class TournamentRunner:
 
 
 async def _wait_for_database(database: Path) -> None:
-    """Wait until the server of a run that was killed lets go of the database."""
+    """Wait until the server of a killed run releases the database."""
     deadline = time.monotonic() + DATABASE_LOCK_SECONDS
     while True:
         try:
@@ -176,13 +176,13 @@ async def _wait_for_database(database: Path) -> None:
                 return
         except Timeout:
             if time.monotonic() > deadline:
-                raise OSError(f"{database}: another server has it open") from None
+                raise OSError(f"{database}: in use by another server") from None
         await asyncio.sleep(0.1)
 
 
 def _event_page(url: str, organizer: str) -> str:
-    """Return the page that the tournament's own server has of it; `url` is where clients connect.
+    """Return the URL of the tournament's page on the private server; clients connect to `url`.
 
-    The secret is in the fragment, which browsers do not send: the page says hello with it.
+    The secret is in the fragment, which browsers do not send; the page uses it to log in.
     """
     return f"http{url.removeprefix('ws')}/event#token={organizer}"

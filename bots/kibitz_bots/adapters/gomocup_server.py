@@ -543,8 +543,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def without_time_limit(spec: str) -> str:
-    """Return `spec` with ``time=0``, so that a house bot uses all the time the manager allows. A
-    ``time`` in `spec` is kept.
+    """Return `spec` with ``time=0``, so that a house bot uses all the time the manager allows.
+
+    A ``time`` in `spec` is kept.
     """
     return _with_default(spec, "time", 0)
 

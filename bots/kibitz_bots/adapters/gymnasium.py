@@ -1,4 +1,5 @@
 """One seat of a game as a Gymnasium environment with bots in the others (extra ``environments``).
+
 ::
 
     from kibitz_bots.adapters.gymnasium import SoloEnv
@@ -44,8 +45,9 @@ class SoloEnv(gymnasium.Env[Any, Any]):
     ``agent(observation)``; a single opponent takes every other seat. With `seat` None the seat
     changes with every episode, and the seed of `reset` determines the first one. Opponents search
     `think_nodes` positions per move. With `think_ms` they think for that many milliseconds instead,
-    and searching opponents are no longer reproducible. Raises `SpecError` for an invalid opponent,
-    `ValueError` for too many or too few.
+    and searching opponents are no longer reproducible.
+
+    Raises `SpecError` for an invalid opponent, `ValueError` for too many or too few.
     """
 
     metadata = {"render_modes": []}  # noqa: RUF012

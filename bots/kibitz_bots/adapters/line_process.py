@@ -1,7 +1,8 @@
-"""An external program that exchanges lines over standard input and output. Its standard error is
-forwarded to ours line by line, and so into the notes of the match during which it was started or
-adopted. Characters beyond the first `MAX_NOTED` are read and dropped. Calls may be made from any
-thread, but only one at a time.
+"""An external program that exchanges lines over standard input and output.
+
+Its standard error is forwarded to ours line by line, and so into the notes of the match during
+which it was started or adopted. Characters beyond the first `MAX_NOTED` are read and dropped. Calls
+may be made from any thread, but only one at a time.
 """
 
 from __future__ import annotations

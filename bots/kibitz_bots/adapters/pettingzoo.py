@@ -1,4 +1,6 @@
-"""Every game as a PettingZoo environment, one agent per seat (the extra ``environments``). ::
+"""Every game as a PettingZoo environment, one agent per seat (the extra ``environments``).
+
+::
 
     from kibitz_bots.adapters.pettingzoo import env
 
@@ -14,8 +16,10 @@ An observation is a dict with ``observation``, the game's `features` (float32), 
 (int8), which is all zeros except for the agent to act. An action is a dense number
 (`Game.dense_action` returns the game's own). The info of the agent to act is a dict with its
 ``view`` as a server would send it. Building the view takes about as long as the rest of a step;
-``views=False`` omits it. Environments can be copied and pickled at any time. Rewards are given at
-the end: 1 for finishing ahead of all others, -1 for finishing last, 0 for a draw between two.
+``views=False`` omits it. Environments can be copied and pickled at any time.
+
+Rewards are given at the end: 1 for finishing ahead of all others, -1 for finishing last, 0 for a
+draw between two.
 
 Source of the interface: Terry et al., PettingZoo: Gym for Multi-Agent Reinforcement Learning,
 NeurIPS 2021.

@@ -1,6 +1,8 @@
-"""The bots that every built-in game has; they need only its rules. Positions are evaluated by the
-outcome: an unfinished play has the same value for every seat. So the searches see only wins and
-losses within their horizon, and Monte Carlo tree search plays to the end.
+"""The bots that every built-in game has; they need only its rules.
+
+Positions are evaluated by the outcome: an unfinished play has the same value for every seat. So the
+searches see only wins and losses within their horizon, and Monte Carlo tree search plays to the
+end.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Bots that only the operator may choose, because they read files or send network requests. They
-are not listed as house bots: any player may choose a house bot, and players must not decide which
-files a server reads or which addresses it contacts.
+"""Bots that only the operator may choose, because they read files or send network requests.
+
+They are not listed as house bots: any player may choose a house bot, and players must not decide
+which files a server reads or which addresses it contacts.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Parameter:
         return f"{kind} from {_plain(self.least)} to {_plain(self.most)}"
 
     def read(self, text: str) -> Any:
-        """Parse a value from `text`; raise `SpecError` if it is not a number or out of range."""
+        """Parse a value; raise `SpecError` if it is not a number or out of range."""
         try:
             value = self.type(text)
         except ValueError:

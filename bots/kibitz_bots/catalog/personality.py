@@ -44,10 +44,11 @@ class NamedEvaluation:
 
 @dataclass(frozen=True)
 class EngineSpec:
-    """A search and an evaluation; calling it with parameter values returns a bot. Every search has
-    the parameters ``seed``, ``time`` (seconds per move, 0 for no limit) and ``depth`` (0 for no
-    limit); ``evaluation`` is one of `choices`. All others, and the `fixed` ones, are passed to the
-    search.
+    """A search and an evaluation; calling it with parameter values returns a bot.
+
+    Every search has the parameters ``seed``, ``time`` (seconds per move, 0 for no limit) and
+    ``depth`` (0 for no limit); ``evaluation`` is one of `choices`. All others, and the `fixed`
+    ones, are passed to the search.
     """
 
     search: SearchLoader

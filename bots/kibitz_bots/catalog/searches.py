@@ -1,8 +1,9 @@
-"""The searches for all games, and the bots that combine one with an evaluation of a game. `bots_by`
-makes one bot per search, whose parameter ``evaluation`` selects the evaluation; `preset` makes a
-named bot for a fixed pair. A search fits a game if its ``supports`` returns true. Two-player games
-omit the multi-player searches, since max^n and the paranoid search are then minimax without a
-table.
+"""The searches for all games, and the bots that combine one with an evaluation of a game.
+
+`bots_by` makes one bot per search, whose parameter ``evaluation`` selects the evaluation; `preset`
+makes a named bot for a fixed pair. A search fits a game if its ``supports`` returns true.
+Two-player games omit the multi-player searches, since max^n and the paranoid search are then
+minimax without a table.
 """
 
 from __future__ import annotations

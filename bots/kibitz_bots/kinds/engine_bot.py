@@ -36,12 +36,15 @@ class Searcher:
 
 
 class EngineBot(Bot):
-    """Plays the moves that `search` finds with `evaluation`. `evaluation` is None for a search
-    without weights, which gets a record without fields. `seconds` is the time limit per move, None
-    to follow the clock. `depth` is the search's limit, in plies or its own unit, 0 for none. `seed`
-    makes the play repeatable except for the effects of time. `at_once` is the maximum number of
-    concurrent matches. `parameters` are passed to the search as keyword arguments. Preparing or
-    asking the bot raises `ValueError` for a game that the search does not support.
+    """Plays the moves that `search` finds with `evaluation`.
+
+    `evaluation` is None for a search without weights, which gets a record without fields. `seconds`
+    is the time limit per move, None to follow the clock. `depth` is the search's limit, in plies or
+    its own unit, 0 for none. `seed` makes the play repeatable except for the effects of time.
+    `at_once` is the maximum number of concurrent matches. `parameters` are passed to the search as
+    keyword arguments.
+
+    Preparing or asking the bot raises `ValueError` for a game that the search does not support.
     """
 
     def __init__(

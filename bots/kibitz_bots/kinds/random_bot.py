@@ -28,9 +28,10 @@ class RandomBot(Bot):
 
 
 class WeightedRandomBot(RandomBot):
-    """Plays random legal moves with the probabilities of the game's own random player. The game's
-    operation `policy_weight` returns the weights; without it, all moves are equally likely. The
-    rules are imported when the bot is warmed up or plays its first turn.
+    """Plays random legal moves with the probabilities of the game's own random player.
+
+    The game's operation `policy_weight` returns the weights; without it, all moves are equally
+    likely. The rules are imported when the bot is warmed up or plays its first turn.
     """
 
     jit = True

@@ -22,9 +22,10 @@ class NoMoveError(ValueError):
 
 
 def find_move(text: str, legal: Mapping[str, Move], game: Game | None) -> Move:
-    """Return the legal move in an answer. `legal` maps notations to legal moves. A last line
-    ``move: ...`` or a JSON object declares the move; without either, the answer must mention
-    exactly one legal move. Raises `NoMoveError`.
+    """Return the legal move in an answer.
+
+    `legal` maps notations to legal moves. A last line ``move: ...`` or a JSON object declares the
+    move; without either, the answer must mention exactly one legal move. Raises `NoMoveError`.
     """
     candidates = [*_candidates(text)]
     for candidate in candidates:

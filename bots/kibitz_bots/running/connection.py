@@ -161,8 +161,9 @@ def engine_of(bot: Bot) -> Engine:
 
 
 def _warm_up(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
-    """Warm a bot up and free the memory that its turns do not need. The new objects become
-    permanent, so that garbage collections skip them during turns.
+    """Warm a bot up and free the memory that its turns do not need.
+
+    The new objects become permanent, so that garbage collections skip them during turns.
     """
     if not bot.jit:
         from kibitz_games.compiled import mode
@@ -195,13 +196,15 @@ async def run(
     warm: Sequence[ProgrammeItem] | None = None,
     hold: Callable[[], Awaitable[None]] | None = None,
 ) -> RunStats:
-    """Connect, play, and return the statistics. `make` creates a bot for every match, and one more
-    to read attributes from. `keep` receives the secret with which another process can reconnect as
-    this player. On the standing ladder `ladder` every `source`, a digest of the bot's code, is a
-    separate entrant, and the bot waits for the server indefinitely. With `warm` the bot warms up
-    and waits for `hold` before it connects, because the clock of a resumed seat is already running.
-    Raises `RefusedError` when the server refuses the connection or the lobby, `SessionError` when
-    it cannot be reached or ends the session.
+    """Connect, play, and return the statistics.
+
+    `make` creates a bot for every match, and one more to read attributes from. `keep` receives the
+    secret with which another process can reconnect as this player. On the standing ladder `ladder`
+    every `source`, a digest of the bot's code, is a separate entrant, and the bot waits for the
+    server indefinitely. With `warm` the bot warms up and waits for `hold` before it connects,
+    because the clock of a resumed seat is already running. Raises `RefusedError` when the server
+    refuses the connection or the lobby, `SessionError` when it cannot be reached or ends the
+    session.
     """
     probe_bot = make()
     config = RunConfig(
@@ -372,9 +375,9 @@ class BotConnection:
         self._ended.set()
 
     async def _stand_down(self) -> None:
-        """Report not ready to hosts that arrange matches, then end the run if nothing is left to
-        do. Matches that were already started are announced before the hosts' answer, and are
-        finished.
+        """Report not ready to hosts that arrange matches, then end the run if possible.
+
+        Matches that were already started are announced before the hosts' answer, and are finished.
         """
         for lobby in sorted(self._arranged & self._lobbies):
             try:
@@ -515,8 +518,9 @@ class BotConnection:
     # --- lobbies ------------------------------------------------------------------------------
 
     def _on_lobby(self, view: LobbyView) -> None:
-        """Report ready when the lobby waits for it: at the start and for every rematch. An arranged
-        lobby also waits for players who join while it runs.
+        """Report ready when the lobby waits for it: at the start and for every rematch.
+
+        An arranged lobby also waits for players who join while it runs.
         """
         if view.settings.arranged:
             self._arranged.add(view.lobby)

@@ -1,6 +1,7 @@
-"""Run bots in this process without a server: single actions or whole matches. For learning
-environments, tests and trying out bots. There are no clocks and no records, and a bot's exceptions
-propagate to the caller.
+"""Run bots in this process without a server: single actions or whole matches.
+
+For learning environments, tests and trying out bots. There are no clocks and no records, and a
+bot's exceptions propagate to the caller.
 """
 
 from __future__ import annotations
@@ -102,15 +103,18 @@ def play_locally(
     think_ms: int = THINK_MS,
     on_move: Callable[[Position], object] | None = None,
 ) -> Position:
-    """Play one match in this process, without a server, and return the final position. `bots` has
-    one entry per seat, in seat order: a bot class, a function that creates a bot, a bot, a function
-    ``agent(observation)``, or a spec such as ``"tanks/random"`` or ``"mybot.py"``. `options`
-    override the game's defaults; `seed` determines the chance outcomes at the start. `think_ms` is
-    the budget of every turn, which is not enforced. `on_move` is called with the position after
-    every move and must not change it. The returned position has the result as ``.outcome`` and the
-    moves as ``.history``. Raises `GameError` for an unknown game, unsupported options or a wrong
-    number of bots, `SpecError` for an unknown bot, `BadAnswer` or `IllegalAction` for a bot's
-    answer that is not a legal move, and any exception of a bot. ::
+    """Play one match in this process, without a server, and return the final position.
+
+    `bots` has one entry per seat, in seat order: a bot class, a function that creates a bot, a bot,
+    a function ``agent(observation)``, or a spec such as ``"tanks/random"`` or ``"mybot.py"``.
+    `options` override the game's defaults; `seed` determines the chance outcomes at the start.
+    `think_ms` is the budget of every turn, which is not enforced. `on_move` is called with the
+    position after every move and must not change it.
+
+    The returned position has the result as ``.outcome`` and the moves as ``.history``. Raises
+    `GameError` for an unknown game, unsupported options or a wrong number of bots, `SpecError` for
+    an unknown bot, `BadAnswer` or `IllegalAction` for a bot's answer that is not a legal move, and
+    any exception of a bot. ::
 
         end = kibitz.play_locally("number-merge", First, "number-merge/random", seed=7)
         print(end.outcome.scores)

@@ -1,7 +1,8 @@
-"""Capture a bot's output for the record: batched, bounded and rate limited. `LogBuffer` collects
-the lines of one match and returns them in batches; its caller supplies the time. While a `Tee`
-replaces ``sys.stderr``, lines written during a match go to the terminal and to the notes of that
-match, which a context variable identifies.
+"""Capture a bot's output for the record: batched, bounded and rate limited.
+
+`LogBuffer` collects the lines of one match and returns them in batches; its caller supplies the
+time. While a `Tee` replaces ``sys.stderr``, lines written during a match go to the terminal and to
+the notes of that match, which a context variable identifies.
 """
 
 from __future__ import annotations

@@ -3,8 +3,10 @@
 A server identifies a guest by the resume secret of its first welcome. Without the secret, a
 restarted bot finds its own name taken for as long as its match runs. Each server, name and bot has
 a file for the secret (`state_file`), from the welcome until the run ends normally. A second process
-of the same bot uses the next file and is a separate player. Failures do not stop the bot: if the
-directory cannot be used, a warning is logged and nothing is saved.
+of the same bot uses the next file and is a separate player.
+
+Failures do not stop the bot: if the directory cannot be used, a warning is logged and nothing is
+saved.
 """
 
 from __future__ import annotations
@@ -59,8 +61,9 @@ class SavedSeat:
 
 
 def take_seat(server: str, name: str | None, words: Sequence[str]) -> SavedSeat | None:
-    """Lock and return a bot's first unused file, None if none is available. `words` identify the
-    bot; those that are files are replaced with absolute paths.
+    """Lock and return a bot's first unused file, None if none is available.
+
+    `words` identify the bot; those that are files are replaced with absolute paths.
     """
     parts = [server.rstrip("/"), name or "", *map(_whole_path, words)]
     place = state_directory("bots")

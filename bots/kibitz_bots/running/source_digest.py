@@ -27,8 +27,9 @@ def source_digest(words: Iterable[str]) -> str:
 
 
 def source_version(engine: Engine, source: str) -> str:
-    """Return an engine's version followed by the digest of `source`. The digest also covers its
-    parameters and weights.
+    """Return an engine's version followed by the digest of `source`.
+
+    The digest also covers its parameters and weights.
     """
     facts = engine.model_dump_json(include={"name", "parameters", "weights"})
     short = hashlib.sha256(f"{source} {facts}".encode()).hexdigest()[:DIGITS]

@@ -1,5 +1,6 @@
-"""Run a bot's own code in daemon threads, which never block the exit of the process. The
-interpreter joins the threads of an executor at exit, so a bot that never returns would keep its
+"""Run a bot's own code in daemon threads, which never block the exit of the process.
+
+The interpreter joins the threads of an executor at exit, so a bot that never returns would keep its
 process alive forever.
 """
 
@@ -42,8 +43,9 @@ _idle: list[_Worker] = []
 
 
 async def in_thread(call: Callable[[], Outcome]) -> Outcome:
-    """Run `call` in another thread, in a copy of the current context; return its result. If the
-    wait is canceled, the thread keeps running and its result is dropped.
+    """Run `call` in another thread, in a copy of the current context; return its result.
+
+    If the wait is canceled, the thread keeps running and its result is dropped.
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Outcome] = loop.create_future()

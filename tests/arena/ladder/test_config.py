@@ -59,7 +59,7 @@ def test_openings_come_in_turn() -> None:
         ("name: a\ngame: five-in-a-row\nhouses: []", "unknown key 'houses'; did you mean 'house'?"),
         ("name: a\ngame: five-in-a-row\npause: {afer: 2}", "unknown key 'afer'"),
         ("name: a/b\ngame: five-in-a-row", "name: expected"),
-        ("name: a\ngame: five-in-a-row\nseats: 3", "seats: expected what the game offers"),
+        ("name: a\ngame: five-in-a-row\nseats: 3", "seats: expected a supported number"),
         ("name: a\ngame: five-in-a-row:sise=3", "unknown option"),
         ("name: a\ngame: five-in-a-row\nopenings: [{sise: 3}]", "openings.0"),
         (
@@ -68,13 +68,13 @@ def test_openings_come_in_turn() -> None:
         ),
         (
             "name: a\ngame: line-nim\nhouse: [{bot: line-nim/random}, {bot: line-nim/random}]",
-            "house.1.bot: 'line-nim/random' is there twice",
+            "house.1.bot: duplicate house bot 'line-nim/random'",
         ),
         (
             "name: a\ngame: line-nim\nplaces: 64\nhouse: [{bot: line-nim/random}]",
-            "places: expected at most 63 beside 1 house bots",
+            "places: expected at most 63 besides 1 house bots",
         ),
-        ("name: a\ngame: line-nim\nwebhook: file:///etc/passwd", "webhook: expected an address"),
+        ("name: a\ngame: line-nim\nwebhook: file:///etc/passwd", "webhook: expected a URL"),
         ("name: a\ngame: line-nim\npatience: 60", "patience: expected"),
         ("name: a\nname: b", "l.yaml:2: "),
     ],

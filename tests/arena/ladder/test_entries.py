@@ -70,7 +70,7 @@ def test_a_bad_line_is_named(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="line 10: the game 'g2' is not outstanding"):
         LadderJournal(path, ladder())
     path.write_bytes(b"".join([*lines, lines[5]]))
-    with pytest.raises(JournalError, match="line 10: expected a game 'g3', got 'g1'"):
+    with pytest.raises(JournalError, match="line 10: expected game 'g3', got 'g1'"):
         LadderJournal(path, ladder())
     path.write_bytes(lines[1])
     with pytest.raises(JournalError, match="line 1: expected the header"):
@@ -89,7 +89,7 @@ def test_a_ladder_of_another_game_needs_another_name(tmp_path: Path) -> None:
 def test_one_process_keeps_a_ladder(tmp_path: Path) -> None:
     with (
         LadderJournal(tmp_path / "j", ladder()),
-        pytest.raises(JournalError, match="another process keeps this ladder"),
+        pytest.raises(JournalError, match="another process is running this ladder"),
     ):
         LadderJournal(tmp_path / "j", ladder())
 

@@ -70,8 +70,8 @@ def test_results_come_in_order_and_again_after_failures() -> None:
         pauses = [b - a for a, b in zip(receiver.tries, receiver.tries[1:], strict=False)]
         assert [round(pause) for pause in pauses[:3]] == [1, 2, 4]
         assert [line.partition(":")[0] for line in told] == [
-            "the webhook takes no results",
-            "the webhook takes results again; 0 were dropped",
+            "the webhook does not accept results",
+            "the webhook accepts results again; 0 were dropped",
         ]
 
     virtually(main())

@@ -60,7 +60,7 @@ def test_progress_says_what_is_left_and_why_it_stopped() -> None:
     [
         ("deadline", "stopped at the deadline"),
         ("decided", "decided by the sequential test"),
-        ("failed: b3.1 failed 6 times", "stopped by a failure (b3.1 failed 6 times)"),
+        ("failed: b3.1 failed 6 times", "stopped because of a failure (b3.1 failed 6 times)"),
         ("out of power", "stopped: out of power"),
     ],
 )
@@ -74,7 +74,7 @@ def test_notes_tell_of_anchors_byes_repeats_and_breaks() -> None:
     assert [note.split()[0] for note in league] == ["3", "The"]
     assert "interrupted 2 times" in league[1]
     one = samples.league().model_copy(update={"requeued": 1, "interruptions": 1})
-    assert "1 game was played again" in next(formatting.notes(one))
+    assert "1 game was replayed" in next(formatting.notes(one))
     assert "random-walk (anchor)" in next(formatting.notes(samples.melee()))
     assert "bye" in next(formatting.notes(samples.swiss()))
 

@@ -258,7 +258,7 @@ def test_a_page_of_very_many_games_says_which_it_lists(monkeypatch: pytest.Monke
     assert {*odd} <= {*listed}
     assert listed[-1] == tags[-1]
     assert listed == sorted(listed, key=tags.index)
-    assert "Of 252 games these are 20" in render(results)
+    assert "This table lists 20 of 252 games" in render(results)
 
 
 def test_the_sequential_test_is_there_when_the_event_has_one() -> None:

@@ -37,7 +37,7 @@ def test_where_nothing_has_begun_there_is_no_event(folder: TournamentDirectory) 
         folder.tournament()
     folder.journal.touch()
     with pytest.raises(
-        NoTournamentError, match=r"nothing has begun here; name the tournament's own file"
+        NoTournamentError, match=r"the tournament has not started; pass the tournament file"
     ):
         folder.tournament()
 

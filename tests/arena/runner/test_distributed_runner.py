@@ -210,7 +210,7 @@ async def test_a_block_that_ends_every_worker_is_given_up(folder: TournamentDire
     assert not (await ran.run()).finished
     assert len(workers.tasks) == 3
     assert ran.failure is not None
-    assert ran.failure.startswith("3 workers were lost that had the block of b1.1")
+    assert ran.failure.startswith("3 workers were lost while playing the block of b1.1")
 
 
 async def test_a_task_that_fails_stops_the_event_with_its_sentence(

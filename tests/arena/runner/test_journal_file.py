@@ -76,7 +76,7 @@ def test_half_a_header_is_written_anew(path: Path) -> None:
 def test_one_writer_at_a_time(path: Path) -> None:
     with (
         opened(path),
-        pytest.raises(JournalError, match="journal is open already: somebody writes it"),
+        pytest.raises(JournalError, match="journal is already open: somebody writes it"),
     ):
         opened(path)
     opened(path).close()

@@ -63,5 +63,5 @@ async def test_a_record_that_cannot_be_had_is_told_and_stops_nothing(tmp_path: P
     archive = RecordCollector(url, Client(url), folder, services, own=True, tell=told.append)
     assert await archive.collect("m1") is None
     [line] = told
-    assert line.startswith("the record of match m1 cannot be fetched: ")
+    assert line.startswith("cannot fetch the record of match m1: ")
     assert not [*folder.records.iterdir()]

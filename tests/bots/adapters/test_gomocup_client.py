@@ -447,7 +447,9 @@ def test_an_engine_that_dies_says_how() -> None:
     with engine("dies") as engines, seated(engines, play) as act:
         act()
         play.push_move("a1")
-        with pytest.raises(ProgramError, match=r"(?s)ended with status 7; its last output:\nout of ideas"):
+        with pytest.raises(
+            ProgramError, match=r"(?s)ended with status 7; its last output:\nout of ideas"
+        ):
             act()
 
 

@@ -185,7 +185,9 @@ def test_a_program_that_ends_says_how_and_what_it_said(program: Write) -> None:
     """
     with (
         seated(program(code)) as bot,
-        pytest.raises(ProgramError, match=r"(?s)ended with status 3; its last output:\nout of ideas"),
+        pytest.raises(
+            ProgramError, match=r"(?s)ended with status 3; its last output:\nout of ideas"
+        ),
     ):
         bot.choose(turn())
 

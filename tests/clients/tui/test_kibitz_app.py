@@ -54,7 +54,7 @@ LOBBY = LobbyBrief(
 
 
 def told(app: KibitzApp, words: str) -> bool:
-    """Whether the screen shows these words."""
+    """Return whether the screen shows these words."""
     pieces = re.findall(r">([^<]*)</text>", app.export_screenshot())
     return words in html.unescape("".join(pieces)).replace("\xa0", " ")
 

@@ -226,7 +226,7 @@ where."""
 
 
 def is_said(condition: str, way: str) -> bool:
-    """Whether a request of this kind can break a condition at all."""
+    """Return whether a request of this kind can break a condition at all."""
     if way == "seek":
         return condition in IN_ITEMS
     return way != "arrange" or condition not in FREE_WHERE_ARRANGED

@@ -189,7 +189,7 @@ def test_everything_that_a_fold_keeps_is_in_its_checkpoint() -> None:
 
 
 def _is_attribute(match: MatchState, name: str) -> bool:
-    """Whether a match keeps a value under this name: only such a one can be set."""
+    """Return whether a match keeps a value under this name: only such a one can be set."""
     try:
         setattr(match, name, getattr(match, name))
     except (AttributeError, TypeError):
