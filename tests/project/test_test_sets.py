@@ -110,7 +110,7 @@ def test_a_set_that_is_complete_is_not_compiled_again(
     assert done[: len(warm_cache.BOTS["e2e"])] == [*warm_cache.BOTS["e2e"]]
     assert not {*done} & {*warm_cache.OTHERS}, "only the fast tests need those"
     assert len(done) == len(set(done))
-    assert capsys.readouterr().out.count("compiled what the tests run") == 1
+    assert capsys.readouterr().out.count("compiled the tests' code") == 1
 
 
 def test_continuous_integration_runs_lint_tests_and_processes() -> None:

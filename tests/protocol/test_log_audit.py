@@ -119,10 +119,10 @@ def invented(
 @pytest.mark.parametrize(
     ("plant", "words"),
     [
-        (lost_tail, "was acknowledged as 6 but is not there"),
+        (lost_tail, "was acknowledged as 6 but is missing"),
         (no_dedupe, "is in the log twice"),
         (hole, "entry 4 of the log has the number 5"),
-        (refused_but_logged, "was refused and is in the log"),
+        (refused_but_logged, "was refused but is in the log"),
         (altered, "is not the move 3 that ada sent"),
         (no_fence, "was sent after a later entry was acknowledged"),
         (shared_queue, "was shown entry 5 when 4 was due"),

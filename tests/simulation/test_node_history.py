@@ -182,10 +182,10 @@ def set_aside(history: NodeHistory) -> NodeHistory:
 @pytest.mark.parametrize(
     ("doctor", "words"),
     [
-        (lost, "was acknowledged as 6 but is not there"),
-        (gone, "entry 6 of match was committed and is gone"),
+        (lost, "was acknowledged as 6 but is missing"),
+        (gone, "entry 6 of match was committed but is missing"),
         (doubled, "is in the log twice"),
-        (reordered, "was acknowledged as 2 but is not there"),
+        (reordered, "was acknowledged as 2 but is missing"),
         (changed, "is not the move 12 that ann sent"),
         (broken_chain, "the history of match is broken at 3"),
         (hole, "the history of match is broken at 2"),
@@ -215,13 +215,13 @@ def test_an_acknowledgement_of_what_nobody_wrote_is_found() -> None:
         Acknowledged("match", "ann", 99, PLIES + 1, 7.5),
     ]
     found = faults(sound_history(), replace(notes, observed=[*notes.observed, *more]))
-    assert found == ["match match: move 99 of ann was acknowledged as 7 but is not there"]
+    assert found == ["match match: move 99 of ann was acknowledged as 7 but is missing"]
 
 
 def test_a_move_that_its_player_does_not_know_is_found() -> None:
     notes = sound_notes()
     found = faults(sound_history(), replace(notes, observed=notes.observed[2:]))
-    assert found == ["match match: entry 1 holds a move of ann that was never sent"]
+    assert found == ["match match: entry 1 is a move of ann that was never sent"]
 
 
 def test_a_charge_for_what_nobody_thought_is_found() -> None:

@@ -170,7 +170,7 @@ def test_a_take_over_without_expiry_is_found_out() -> None:
 
     planted = replaced(FakeNodes, "take", take)
     few: Any = {"nodes": 2, "fault_seconds": 1.0, "lobbies": 1, "games": 1}
-    assert is_detected("alive", planted, side_by_side=True, **few)
+    assert is_detected("from live node", planted, side_by_side=True, **few)
 
 
 @pytest.mark.slow
@@ -209,7 +209,7 @@ def test_a_node_that_does_not_look_up_what_others_have_is_found_out() -> None:
         return None
 
     planted = replaced(Directory, "find_elsewhere", find_elsewhere)
-    assert is_detected("was told that there is no", planted, side_by_side=True, freezes=0.15)
+    assert is_detected("was told that the open", planted, side_by_side=True, freezes=0.15)
 
 
 def test_a_clock_that_runs_while_its_server_stands_still_is_found_out() -> None:

@@ -182,7 +182,7 @@ def test_a_server_that_forgets_what_it_has_answered_is_found_out(directory: Path
         return right(table, peer, move)
 
     with patched_method(MatchRunner, "move", move):
-        assert is_detected(directory, "was refused and is in the log")
+        assert is_detected(directory, "was refused but is in the log")
 
 
 def test_a_server_that_plays_a_move_again_is_found_out(directory: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_server_that_drops_a_spectators_event_is_found_out(directory: Path) ->
         right(link, data)
 
     with patched_method(SimulatedConnection, "write", write):
-        assert is_detected(directory, "heard")
+        assert is_detected(directory, "received")
 
 
 def without_some_events(data: bytes) -> bytes:

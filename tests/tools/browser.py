@@ -1,8 +1,8 @@
 """A real browser for tests of the pages: headless Chromium, driven by Playwright.
 
-`KIBITZ_TEST_CHROMIUM` says where Chromium is, otherwise the one on the path is taken. A
-`WatchedPage` remembers everything that a page does which no page of ours may do: errors on its
-console, requests that fail or go to another origin, and what its content security policy refused.
+`KIBITZ_TEST_CHROMIUM` is the path to Chromium; by default the one on the PATH is used. A
+`WatchedPage` records everything that our pages must not do: console errors, requests that fail or
+go to another origin, and violations of the content security policy.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ TOOLS = Path(__file__).parent / "web" / "node_modules"
 """The packages that `npm install` in `tests/tools/web` installs."""
 AXE = TOOLS / "axe-core" / "axe.min.js"
 PATIENCE_MS = 15_000
-"""How long something may take to appear."""
+"""The timeout for something to appear."""
 DESKTOP, PHONE, SCREEN_4K = (1280, 800), (360, 740), (3840, 2160)
-"""Sizes of windows."""
+"""Window sizes."""
 
 
 def chromium_path() -> str | None:
-    """Return the Chromium to test with, None where there is none."""
+    """Return the Chromium to test with, None if there is none."""
     said = os.environ.get("KIBITZ_TEST_CHROMIUM")
     return said or shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 async def launch(playwright: Playwright) -> Browser:
-    """Start the browser. Root, which tests in containers are, cannot have Chromium's sandbox; pages
-    are drawn without the software GPU, which is slower than none.
+    """Start the browser. Root, as in containers, cannot use Chromium's sandbox. The software GPU is
+    disabled because it is slower than none.
     """
     arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     path = chromium_path()
@@ -44,13 +44,13 @@ async def launch(playwright: Playwright) -> Browser:
 
 @dataclass
 class WatchedPage:
-    """A page, and what went wrong on it."""
+    """A page and the problems that occurred on it."""
 
     page: Page
     origin: str
     problems: list[str] = field(default_factory=list)
     pardoned: tuple[str, ...] = ()
-    """Words of problems that the test has made itself."""
+    """Words that identify problems caused by the test itself."""
 
     def __post_init__(self) -> None:
         self.page.on("console", self._console)
@@ -60,7 +60,7 @@ class WatchedPage:
         self.page.on("response", self._answered)
 
     def unexpected(self) -> list[str]:
-        """Return the problems that were not pardoned."""
+        """Return the problems that the test did not cause."""
         return [each for each in self.problems if not any(w in each for w in self.pardoned)]
 
     def _console(self, message: ConsoleMessage) -> None:
@@ -70,7 +70,7 @@ class WatchedPage:
             self.problems.append(f"console: {message.text} ({line})")
 
     def _failed(self, request: Request) -> None:
-        if request.failure == "net::ERR_ABORTED":  # the page was left before it came
+        if request.failure == "net::ERR_ABORTED":  # the page was left before the response arrived
             return
         self.problems.append(f"failed: {request.url}: {request.failure}")
 
@@ -109,7 +109,7 @@ def _one_line(text: str) -> str:
 
 
 async def transferred_bytes(page: Page, url: str) -> dict[str, int]:
-    """Open a page with nothing cached; return the bytes that came over the wire, by address."""
+    """Open a page with an empty cache; return the transferred bytes by URL."""
     session = await page.context.new_cdp_session(page)
     await session.send("Network.enable")
     await session.send("Network.setCacheDisabled", {"cacheDisabled": True})

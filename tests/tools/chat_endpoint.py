@@ -1,6 +1,6 @@
-"""An endpoint of the chat-completions interface for tests: it answers as a script says.
+"""A scripted chat-completions endpoint for tests.
 
-`ChatScript.handle` serves requests in memory; `chat_server` is the same on a port of the loopback.
+`ChatScript.handle` serves requests in memory; `chat_server` serves them on a loopback port.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import httpx
 
 Body = dict[str, Any]
 Answer = Callable[[Body], httpx.Response]
-"""Makes a response of a request's body."""
+"""Makes a response from a request's body."""
 
 
 def completion(text: str, tokens: int | None = 50) -> httpx.Response:
-    """Return a whole answer."""
+    """Return a complete answer."""
     body: Body = {"choices": [{"message": {"role": "assistant", "content": text}}]}
     if tokens is not None:
         body["usage"] = {"total_tokens": tokens}
@@ -28,14 +28,14 @@ def completion(text: str, tokens: int | None = 50) -> httpx.Response:
 
 
 def first_legal(body: Body) -> httpx.Response:
-    """Play the first of the legal moves that the last question lists."""
+    """Play the first legal move listed in the last message."""
     question = body["messages"][-1]["content"]
     [legal] = [line for line in question.splitlines() if "The legal moves are: " in line]
     return completion(f"I begin with the first one.\nmove: {legal.split(': ')[1].split()[0]}")
 
 
 class ChatScript:
-    """Answers in order; the last one again and again. `asked` has the bodies of the requests."""
+    """Answers in order, repeating the last one. `asked` contains the request bodies."""
 
     def __init__(self, *answers: Answer | httpx.Response | Exception) -> None:
         self._answers = list(answers)
@@ -43,7 +43,7 @@ class ChatScript:
         self.headers: list[httpx.Headers] = []
 
     def handle(self, request: httpx.Request) -> httpx.Response:
-        """Answer a request in memory; an exception of the script is raised."""
+        """Answer a request in memory; raise the script's exceptions."""
         self.headers.append(request.headers)
         return self.answer(json.loads(request.content))
 
@@ -59,7 +59,7 @@ class ChatScript:
 
 @contextlib.contextmanager
 def chat_server(script: ChatScript) -> Iterator[str]:
-    """Serve a script on a port of the loopback, and give the interface's root."""
+    """Serve a script on a loopback port; yield the API's base URL."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -73,7 +73,7 @@ def chat_server(script: ChatScript) -> Iterator[str]:
             self.wfile.write(answer.content)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever)

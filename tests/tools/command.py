@@ -1,7 +1,7 @@
-"""Tools for tests of the command: processes that are run, listened to, and counted afterwards.
+"""Tools for tests of the command: run processes, read their output, and check for leftovers.
 
-Everything that is started here inherits a mark in its environment, and so does whatever it
-starts itself; `marked` finds them all. It needs psutil, which only developers install.
+All processes started here, and their descendants, inherit a marker in the environment, by which
+`marked` finds them. This needs psutil, which only developers install.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ import psutil
 MARK = "KIBITZ_TEST_RUN"
 PATIENCE_SECONDS = 60.0
 END_SECONDS = 15.0
-"""A server drains for ten seconds, and what it started needs a moment more."""
+"""A server drains for ten seconds, and its child processes need a moment more."""
 
 
 @dataclass(frozen=True)
 class Kibitz:
-    """The command, run in a directory of its own."""
+    """The command, run in its own directory."""
 
     directory: Path
     mark: str
     variables: Mapping[str, str] = field(default_factory=dict)
-    """Added to the environment of its processes."""
+    """Additional environment variables of its processes."""
 
     def run(
         self, *words: str, seconds: float = PATIENCE_SECONDS
@@ -51,7 +51,7 @@ class Kibitz:
 
     @contextlib.contextmanager
     def start(self, *words: str) -> Iterator[Running]:
-        """Start the command; at the end of the block it is ended, if it has not ended by then."""
+        """Start the command; end it at the end of the block if it is still running."""
         log = self.directory / f"{words[0]}.err"
         with log.open("ab") as errors:
             process = subprocess.Popen(
@@ -70,7 +70,7 @@ class Kibitz:
             running.end()
 
     def environment(self) -> dict[str, str]:
-        """Return what its processes get: of the person here neither identity nor sessions."""
+        """Return the processes' environment, without the developer's identity and sessions."""
         said = {f"KIBITZ_{word}" for word in ("TOKEN", "RESUME", "SERVER", "LOBBY", "NAME")}
         kept = {name: value for name, value in os.environ.items() if name not in said}
         own = {MARK: self.mark, "KIBITZ_STATE": str(self.directory / "state")}
@@ -79,14 +79,14 @@ class Kibitz:
 
 @dataclass(frozen=True)
 class Running:
-    """A command that runs until it is ended."""
+    """A running command."""
 
     process: subprocess.Popen[str]
     log: Path
-    """The file with its stderr."""
+    """The file with the command's stderr."""
 
     def line(self) -> str:
-        """Return the next line that it prints; raise `EOFError` with its log when it has ended."""
+        """Return the next line of output; raise `EOFError` with the log at the end."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
@@ -94,26 +94,26 @@ class Running:
         return line.rstrip("\n")
 
     def json(self) -> dict[str, Any]:
-        """Return the next line as the object that it is."""
+        """Return the next line parsed as JSON."""
         answer: dict[str, Any] = json.loads(self.line())
         return answer
 
     def until(self, words: str) -> str:
-        """Return the next line that has these words in it."""
+        """Return the next line that contains these words."""
         while words not in (line := self.line()):
             pass
         return line
 
     def rest(self, seconds: float = PATIENCE_SECONDS) -> str:
-        """Wait for its end and return all that it printed since."""
+        """Wait for the command to end and return its remaining output."""
         return self.process.communicate(timeout=seconds)[0]
 
     def send(self, number: signal.Signals) -> None:
-        """Send it a signal, and only it."""
+        """Send a signal to this process only."""
         self.process.send_signal(number)
 
     def end(self) -> int:
-        """Ask it to end, insist after a while, and return its status."""
+        """Terminate the command, kill it after a timeout, and return its status."""
         self.process.terminate()
         try:
             self.process.communicate(timeout=END_SECONDS)
@@ -125,7 +125,7 @@ class Running:
 
 @contextlib.contextmanager
 def plain_kibitz(directory: Path, **variables: str) -> Iterator[Kibitz]:
-    """Yield the command with rules that run uncompiled; nothing that it starts may be left."""
+    """Yield the command with uncompiled rules; fail if any process is left over."""
     command = Kibitz(directory, uuid.uuid4().hex, {"KIBITZ_PLAIN": "1", **variables})
     yield command
     left = marked(command.mark)
@@ -133,7 +133,7 @@ def plain_kibitz(directory: Path, **variables: str) -> Iterator[Kibitz]:
 
 
 def marked(mark: str) -> dict[int, str]:
-    """Return the processes with this mark: their ids and command lines."""
+    """Return the ids and command lines of the processes with this marker."""
     found: dict[int, str] = {}
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
@@ -143,7 +143,7 @@ def marked(mark: str) -> dict[int, str]:
 
 
 def ended(processes: Sequence[int], seconds: float) -> list[int]:
-    """Wait for processes to end; return those that have not, which are killed."""
+    """Wait for processes to end; kill and return those that have not."""
     there: list[psutil.Process] = []
     for pid in processes:
         with contextlib.suppress(psutil.NoSuchProcess):

@@ -1,9 +1,9 @@
-"""List compilations and cache loads in a house bot's turns that its warm-up should have done.
+"""List compilations and cache loads that a house bot's warm-up missed.
 
-``python -m tests.tools.compile_audit GAME/NAME[:KEY=VALUE] ...`` prints a line of JSON for each
-bot: what was typed, how many signatures its warm-up asked the compiler for, and those that its
-turns asked for on top, as ``module.function(types)``. Every bot is measured in a process that has
-compiled nothing yet: a copy (`os.fork`) of this one, which has only imported the modules.
+``python -m tests.tools.compile_audit GAME/NAME[:KEY=VALUE] ...`` prints a JSON line for each bot:
+its name as given, the number of signatures that its warm-up requested from the compiler, and the
+additional ones requested during its turns, as ``module.function(types)``. Every bot is measured in
+a fresh process: a fork of this one, which has imported the modules but compiled nothing.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 
 THINK_MS = 4
 PLIES = 160
-"""The limit on the plies of a play."""
+"""The maximum number of plies of a play."""
 
 
 @contextlib.contextmanager
 def requested_signatures() -> Iterator[list[str]]:
-    """Collect the signatures that the compiler is asked for within the block."""
+    """Collect the signatures requested from the compiler within the block."""
     found: list[str] = []
     cached = cache._is_cached
 
@@ -49,9 +49,11 @@ def requested_signatures() -> Iterator[list[str]]:
 
 
 def measure(spec: str) -> tuple[int, list[str]]:
-    """Return how much the warm-up of a bot asks for, and what its turns ask for then.
+    """Return the number of signatures requested by a bot's warm-up, and those requested by its
+    turns.
 
-    It plays a whole play against itself, on the game's usual board, with the fewest seats.
+    The bot plays a complete play against itself, on the default board with the minimum number of
+    seats.
     """
     make, personality = find(spec), PERSONALITIES[spec.partition(":")[0]]
     seats = min(personality.seats or registry.get(personality.game).info.seats)
@@ -71,7 +73,7 @@ def measure(spec: str) -> tuple[int, list[str]]:
 
 
 def measure_in_fork(spec: str) -> tuple[int, list[str]]:
-    """Measure a bot in a copy of this process."""
+    """Measure a bot in a fork of this process."""
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
         status = 1
@@ -89,7 +91,7 @@ def measure_in_fork(spec: str) -> tuple[int, list[str]]:
 
 
 def main(specs: list[str]) -> None:
-    """Measure the bots of these names."""
+    """Measure the bots with the given names."""
     for spec in specs:
         personality = PERSONALITIES[spec.partition(":")[0]]
         if isinstance(build := personality.build, EngineSpec):

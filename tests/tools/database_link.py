@@ -1,9 +1,9 @@
-"""The way between a node and its database, which a test cuts or lets hang.
+"""A link between a node and its database, which tests can cut or stall.
 
-A throw-away cluster listens on a Unix socket; a link is a TCP port of its own in front of it. A cut
-link resets what stands and refuses what comes. One that hangs takes everything and passes on
-nothing, in both directions and for new connections too: a query has no answer, and a COMMIT that
-was on its way arrives when the link is mended, however long that takes.
+A temporary cluster listens on a Unix socket; a link is a TCP port in front of it. A cut link resets
+existing connections and refuses new ones. A stalled link accepts data and connections but forwards
+nothing in either direction: a query gets no answer, and a COMMIT in transit arrives when the link
+is mended, however long that takes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class DatabaseLink:
         self._writers: set[asyncio.StreamWriter] = set()
 
     def url(self, user: str) -> str:
-        """Return the address of the cluster's first database by this way, for a role."""
+        """Return the URL of the cluster's first database through this link, for a role."""
         plain = "sslmode=disable&gssencmode=disable"
         return f"postgresql://{user}@127.0.0.1:{self.port}/postgres?{plain}"
 
@@ -41,7 +41,7 @@ class DatabaseLink:
         self._flows.clear()
 
     def mend(self) -> None:
-        """Let everything pass again, what was held back first."""
+        """Forward data again, beginning with what was held back."""
         self._is_cut = False
         self._flows.set()
 
@@ -63,7 +63,7 @@ class DatabaseLink:
         try:
             onward = await asyncio.open_unix_connection(self._socket_path)
         except OSError:
-            return  # the database is not there
+            return  # the database is not running
         self._writers.add(onward[1])
         try:
             await asyncio.gather(self._pump(reader, onward[1]), self._pump(onward[0], writer))
@@ -72,7 +72,7 @@ class DatabaseLink:
             self._writers.discard(onward[1])
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry bytes one way; the end of one way ends the other, after what came before it."""
+        """Forward bytes one way; end the output after the end of the input."""
         with contextlib.suppress(OSError):
             while data := await reader.read(CHUNK):
                 await self._flows.wait()
@@ -93,7 +93,7 @@ class DatabaseLink:
 
 @asynccontextmanager
 async def database_link(socket_path: str) -> AsyncIterator[DatabaseLink]:
-    """Run a link to the Unix socket of a cluster until the block is left."""
+    """Run a link to the Unix socket of a cluster during the block."""
     link = DatabaseLink(socket_path)
     listener = await asyncio.start_server(link.serve, "127.0.0.1", 0)
     link.port = listener.sockets[0].getsockname()[1]

@@ -1,4 +1,4 @@
-"""Tools for tests of clients: matches to show, and a connection without a server.
+"""Tools for tests of clients: sample matches, and a connection without a server.
 
     link = FakeServerConnection()
     app = KibitzApp(games, connect=link.connect, now=link.now)
@@ -6,8 +6,8 @@
         link.push(snapshot(game, record, 0))
         await pilot.pause()
 
-Nothing here waits: news is there at once, requests are kept in `FakeServerConnection.requests`, and
-time stands still until `FakeServerConnection.clock` is set.
+Nothing here blocks: events arrive immediately, requests are stored in
+`FakeServerConnection.requests`, and time advances only when `FakeServerConnection.clock` is set.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ from kibitz_protocol.wire.records import (
 SEED = "00000000000000ff"
 
 ActionChooser = Callable[[Position], int]
-"""Chooses one of the legal actions of a play."""
+"""Chooses one of a play's legal actions."""
 
 
 def players(*names: str) -> list[Player]:
-    """Return bots of these names; their ids are ``p0``, ``p1``, ..."""
+    """Return bots with these names and the ids ``p0``, ``p1``, ..."""
     return [Player(player=f"p{seat}", name=name, kind="bot") for seat, name in enumerate(names)]
 
 
@@ -73,7 +73,7 @@ def play_record(
     control: TimeControl | None = None,
     number: int = 1,
 ) -> Record:
-    """Return the record of a match of `plies` moves, half a second each; over if it is."""
+    """Return the record of a match after `plies` moves, half a second each."""
     play = Position(game, options, len(names), seed=1)
     entries: list[Entry] = []
     while len(entries) < plies and play.legal:
@@ -131,12 +131,12 @@ def _footer(play: Position) -> Footer | None:
 
 
 def events(game: Game, record: Record, viewpoint: Viewpoint = None) -> list[Event]:
-    """Return the events that a viewer of the match was sent, by default a referee."""
+    """Return the events sent to a viewer of the match, by default a referee."""
     return list(recorded_match.events(game, record, viewpoint))
 
 
 def snapshot(game: Game, record: Record, seq: int, you: int | None = None) -> Snapshot:
-    """Return the match as the seat `you`, or a referee, finds it after entry `seq`."""
+    """Return the match as seen by the seat `you`, or a referee, after entry `seq`."""
     frame = recorded_match.build_timeline(game, record, viewpoint=you).frame(seq)
     assert frame is not None, "a record has a frame for every entry"
     assert frame.view is not None, "a replay knows every view"
@@ -164,7 +164,7 @@ def snapshot(game: Game, record: Record, seq: int, you: int | None = None) -> Sn
 
 
 def your_turn(game: Game, record: Record) -> YourTurn:
-    """Return the turn that follows the last entry of a record."""
+    """Return the turn after the last entry of a record."""
     options = game.Options.model_validate(record.setup.options)
     play = Position(game, options, len(record.setup.seats), deal=record.setup.deal)
     for entry in record.entries:
@@ -212,9 +212,9 @@ class FakeHosting(Hosting):
 
 
 class FakeServerConnection(Client):
-    """A `Client` whose server is played by a test."""
+    """A `Client` whose server is simulated by the test."""
 
-    # Plain attributes, which the client computes of the server's welcome.
+    # Plain attributes that a real client derives from the server's welcome.
     player: str = ""
     name: str = ""
     online: bool = True
@@ -227,15 +227,15 @@ class FakeServerConnection(Client):
         self.clock = 0
         """The result of `now`, in milliseconds."""
         self.requests: list[tuple[object, ...]] = []
-        """Requests in order: the name of the method, then its arguments."""
+        """Requests in order, as method name and arguments."""
         self.refusals: dict[str, RefusedError] = {}
-        """By method: the refusal to answer it with."""
+        """The refusals to answer with, by method."""
         self.ended: Exception | None = None
-        """The exception raised once all news has been read."""
+        """The exception to raise once all events have been read."""
         self.hall = FakeHall()
         self.hosting = FakeHosting(self._request)
         self.events: dict[str, list[Event]] = {}
-        """By match: what `history` answers from."""
+        """The records that `history` answers from, by match."""
         self._news: asyncio.Queue[News | MatchLost | Exception] = asyncio.Queue()
 
     @property
@@ -247,11 +247,11 @@ class FakeServerConnection(Client):
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator[FakeServerConnection]:
-        """Enter the connection; the method itself is the application's `Connector`."""
+        """Enter the connection; the application uses this method as its `Connector`."""
         yield self
 
     def push(self, *messages: News | MatchLost | Exception) -> None:
-        """Send news; an exception ends the session."""
+        """Send an event; an exception ends the session."""
         for message in messages:
             self._news.put_nowait(message)
 
@@ -314,7 +314,7 @@ class FakeServerConnection(Client):
 
 
 def lobby_news(*live: MatchBrief, **changes: object) -> LobbyNews:
-    """Return the news of lobby ``L1``: members as in the first match, these matches running."""
+    """Return an update of lobby ``L1`` with the first match's members and these running matches."""
     who = live[0].seats if live else []
     fields: dict[str, object] = {
         "lobby": "L1",
@@ -357,7 +357,7 @@ def lobby_news(*live: MatchBrief, **changes: object) -> LobbyNews:
 
 
 def brief(record: Record) -> MatchBrief:
-    """Return a match as lists show it."""
+    """Return a match's summary as in lists."""
     setup = record.setup
     return MatchBrief(
         match=setup.match,

@@ -1,15 +1,15 @@
-"""A database that nodes share, in memory, and the network between it and one of them.
+"""An in-memory database shared by nodes, and the network between it and a node.
 
-It keeps what `kibitz_server.storage.interface` promises, without SQL: `fake_store` and `fake_nodes`
-are what a node sees of it. Each question is one transaction, carried out in one moment. The
-questions of different nodes therefore have an order, which is all that locks provide.
+It implements the guarantees of `kibitz_server.storage.interface` without SQL; nodes use it through
+`fake_store` and `fake_nodes`. Each request is one atomic transaction. So the requests of different
+nodes are ordered, which is all that locks provide.
 
     FakeNodeStore, FakeNodes --ask--> FakeLink --late, cut, in doubt--> FakeDatabase    away, slow
 
-A question takes time on its way, at the database, and back. It belongs to the node that asks: if
-the node stands still meanwhile the question arrives when the node wakes up, and if the node gives
-up waiting, or is killed, it never does. `fences` and `unique_entries` switch off what must never
-be off, so that a test can see it found out. The conformance suite
+A request takes time in transit, at the database, and on the way back. It is tied to the sending
+node: if the node is suspended, the request arrives when the node wakes up; if the node gives up
+waiting or is killed, it never arrives. `fences` and `unique_entries` disable essential checks, so
+that a test can verify that the resulting errors are detected. The conformance suite
 (`tests/server/storage/conformance`) runs on this database and on a real PostgreSQL.
 """
 
@@ -32,25 +32,25 @@ from kibitz_server.storage.streams import Closed, Kind, Stored, Stream
 
 _T = TypeVar("_T")
 Fate: TypeAlias = Literal["", "before", "after"]
-"""Whether a question gets lost before it reaches the database, or its answer after it did."""
+"""Whether a request is lost before it reaches the database, or its answer afterwards."""
 
 
 class TakenOver(WriteFailed):
-    """Another server has a node's name."""
+    """Another server uses the node's name."""
 
     def __init__(self) -> None:
         super().__init__("another server has taken over this database")
 
 
 class LobbiesElsewhere(Exception):
-    """A batch was refused, for it is about lobbies of other nodes."""
+    """A batch was refused because it concerns lobbies of other nodes."""
 
     def __init__(self, owners: Mapping[str, str | None]) -> None:
         super().__init__(f"owned elsewhere: {', '.join(owners)}")
         self.owners = owners
 
 
-# --- what is stored -------------------------------------------------------------------------------
+# --- stored data ----------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
@@ -60,12 +60,12 @@ class NodeRow:
     name: str
     url: str
     life: int
-    """The number that distinguishes its starts."""
+    """The number that distinguishes the node's starts."""
     beat: float
     since: float
     leaving: bool = False
     last: Batch | None = None
-    """The batch that was committed last."""
+    """The last committed batch."""
 
 
 @dataclass(slots=True)
@@ -76,7 +76,7 @@ class StreamRow:
     key: str
     kind: Kind
     lobby: str
-    """Its own key, or that of the lobby that the match is of."""
+    """The stream's own key, or for a match the key of its lobby."""
     head: bytes
     node: str | None
     made: float
@@ -101,7 +101,7 @@ class StreamRow:
 
 @dataclass(frozen=True, slots=True)
 class HallRow:
-    """A line that a node has written."""
+    """A line of the hall, written by a node."""
 
     node: str
     change: int
@@ -110,15 +110,15 @@ class HallRow:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A part of a batch."""
+    """A single write of a batch."""
 
     change: Callable[[], object]
     lobby: str | None
-    """The lobby that it is about, None where it is about none."""
+    """The lobby that the write concerns, if any."""
     entry: tuple[int, int] | None
-    """Number of the stream, and of the entry that it writes."""
+    """The numbers of the stream and of the entry to write."""
     done: Callable[[], object] | None
-    """Called when the node knows that it is written."""
+    """Called when the node learns that the write is committed."""
 
 
 @dataclass(slots=True, eq=False)
@@ -138,23 +138,23 @@ class Written:
     what: Literal["head", "entry", "end", "rating", "owner"]
     seq: int = 0
     again: bool = False
-    """Whether there was an entry of this number already."""
+    """Whether an entry with this number already existed."""
     former: str | None = None
-    """The owner before."""
+    """The previous owner."""
 
 
 class FakeDatabase:
-    """A database in memory that all nodes share."""
+    """An in-memory database shared by all nodes."""
 
     fences = True
-    """Whether a batch about another node's lobby is refused, as it must be."""
+    """Whether batches about other nodes' lobbies are refused, as they must be."""
     unique_entries = True
-    """Whether a second entry of one number is refused, as it must be."""
+    """Whether duplicate entry numbers are refused, as they must be."""
 
     def __init__(
         self, now: Callable[[], float], delay: Callable[[float], float] = lambda most: 0.0
     ) -> None:
-        """`now` is its clock, and `delay` draws how long something takes, up to a time given."""
+        """Create the database; `now` is its clock, and `delay` draws a duration up to a limit."""
         self.now = now
         self.delay = delay
         self.nodes: dict[str, NodeRow] = {}
@@ -163,24 +163,24 @@ class FakeDatabase:
         self.players: dict[str, tuple[PlayerRow, bytes]] = {}
         self.hall: dict[str, HallRow] = {}
         self.listeners: dict[str, Callable[[], object]] = {}
-        """The callbacks that notify each node of lines written by another one."""
+        """The callbacks that notify nodes of lines written by other nodes."""
         self.on_written: Callable[[Written], None] = lambda written: None
         self.running = True
         self.slow = 0.0
-        """Seconds that an answer may take more, at most."""
+        """The maximum additional delay of an answer, in seconds."""
         self.numbers = itertools.count(1)
-        """For streams, for the lives of nodes, and for changes of the hall's lines."""
+        """Counters for streams, node lives, and changes of the hall's lines."""
 
     # --- nodes --------------------------------------------------------------------------------
 
     def enter(self, identity: NodeIdentity) -> int:
-        """Write the row of a node that starts, and return its life."""
+        """Write the row of a starting node and return its life."""
         now, life = self.now(), next(self.numbers)
         self.nodes[identity.name] = NodeRow(identity.name, identity.url, life, now, now)
         return life
 
     def row(self, name: str, life: int) -> NodeRow:
-        """Return a node's row; raises `TakenOver` where another server has its name."""
+        """Return a node's row; raise `TakenOver` if another server uses its name."""
         row = self.nodes.get(name)
         if row is None or row.life != life:
             raise TakenOver
@@ -190,7 +190,7 @@ class FakeDatabase:
         return row is not None and not row.leaving and row.beat >= self.now() - expires_s
 
     def mates(self, of: NodeRow, expires_s: float = EXPIRES_S) -> list[NodeRow]:
-        """Return the other living nodes with a node's URL."""
+        """Return the other live nodes with the same URL."""
         others = (row for row in self.nodes.values() if row.name != of.name and row.url == of.url)
         return [row for row in others if self.alive(row, expires_s)]
 
@@ -204,12 +204,12 @@ class FakeDatabase:
         return None if row is None else row.node
 
     def owned_elsewhere(self, name: str, lobbies: Collection[str]) -> dict[str, str | None]:
-        """Return the owners of those lobbies that are there and not this node's."""
+        """Return the owners of existing lobbies that this node does not own."""
         rows = (self.find(key) for key in sorted(lobbies))
         return {row.key: row.node for row in rows if row is not None and row.node != name}
 
     def open_lobbies(self) -> list[StreamRow]:
-        """Return the lobbies that are open, or of which a match is, the oldest first."""
+        """Return the lobbies that are open or have an open match, oldest first."""
         keys = {row.lobby for row in self.streams.values() if row.state == "open"}
         found = (row for row in self.streams.values() if row.kind == "lobby" and row.key in keys)
         return sorted(found, key=lambda row: row.number)
@@ -220,7 +220,7 @@ class FakeDatabase:
     # --- writing ------------------------------------------------------------------------------
 
     def commit(self, name: str, life: int, batch: Batch) -> None:
-        """Write a batch, unless it is written; raises `WriteFailed`, `LobbiesElsewhere`."""
+        """Write a batch unless it is already written; raises `WriteFailed`, `LobbiesElsewhere`."""
         me = self.row(name, life)
         if me.last is batch:
             return
@@ -267,13 +267,13 @@ class FakeLink:
     """The network between a node and the database."""
 
     def __init__(self, database: FakeDatabase, breaks: Callable[[], Fate] = lambda: "") -> None:
-        """`breaks` draws the fate of a question that changes something."""
+        """Create a link; `breaks` draws the fate of a request that changes something."""
         self.database = database
         self.breaks = breaks
         self.is_cut = False
 
     async def ask(self, question: Callable[[], _T], timeout_s: float, fate: Fate = "") -> _T:
-        """Return the database's answer; raises `UnusableDatabase` if there is none."""
+        """Return the database's answer; raise `UnusableDatabase` if there is none."""
         database = self.database
         try:
             async with asyncio.timeout(timeout_s):
@@ -287,10 +287,10 @@ class FakeLink:
                 await self._travel()
                 return found
         except TimeoutError:
-            raise UnusableDatabase("the database does not answer in time") from None
+            raise UnusableDatabase("the database timed out") from None
 
     def ask_at_once(self, question: Callable[[], _T]) -> _T:
-        """Ask as a start does, for which no time passes."""
+        """Send a request as at startup, without any delay."""
         if self.is_cut or not self.database.running:
             raise UnusableDatabase("the database cannot be reached")
         return question()

@@ -1,4 +1,4 @@
-"""A node's work beyond that of a single server: `interface.Nodes` on a `FakeDatabase`."""
+"""The part of a node that single servers do not need: `interface.Nodes` on a `FakeDatabase`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tests.tools.fake_database import FakeLink, HallRow, NodeRow, StreamRow, Tak
 _T = TypeVar("_T")
 QUESTION_TIMEOUT_S: Final = 4.0
 LONG_AGO_S: Final = 60.0
-"""Seconds after which an exchange is of everything again."""
+"""The interval of full exchanges, in seconds."""
 
 
 class OwningStore(Protocol):
-    """The required part of the store."""
+    """The part of the store that `FakeNodes` requires."""
 
     owned: set[str]
-    """The open lobbies that the node owns, or believes that it does."""
+    """The open lobbies that the node owns or believes that it owns."""
 
     def lobby_taken(self, lobby: str, keys: Collection[str]) -> None: ...
 
@@ -42,7 +42,7 @@ class OwningStore(Protocol):
 
 
 class FakeNodes:
-    """A node among the others of its database (`interface.Nodes`)."""
+    """A node that shares its database with others (`interface.Nodes`)."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class FakeNodes:
         life: int,
         clock: Callable[[], float],
     ) -> None:
-        """`clock` is the node's own."""
+        """Create the node; `clock` is its own clock."""
         self.on_lost: Callable[[Mapping[str, str | None]], None] | None = None
         self.on_lines_written: Callable[[], None] | None = None
         self.name = identity.name
@@ -66,14 +66,14 @@ class FakeNodes:
         self._turn = False
         """Whether it was this node's turn at the last heartbeat."""
         self._beat_at = float("-inf")
-        """When the last heartbeat that was answered was sent."""
+        """When the last answered heartbeat was sent."""
         self._seen: dict[str, int] = {}
-        """The last change that was read of each node's lines."""
+        """The last change read from each node's lines."""
         self._exchanged_at: float | None = None
         self._asking = asyncio.Lock()
 
     async def _ask(self, question: Callable[[], _T]) -> _T:
-        """Ask one thing after the other."""
+        """Send requests one at a time."""
         async with self._asking:
             return await self._link.ask(question, QUESTION_TIMEOUT_S, self._link.breaks())
 
@@ -87,7 +87,7 @@ class FakeNodes:
         return self._turn and self._clock() < self._beat_at + EXPIRES_S
 
     async def run(self) -> None:
-        """Beat until canceled."""
+        """Send heartbeats until canceled."""
         while True:
             try:
                 await self.beat()
@@ -95,7 +95,7 @@ class FakeNodes:
                 self._store.fail_for_good(error)
                 return
             except UnusableDatabase:
-                pass  # the next one may arrive
+                pass  # the next one may succeed
             await asyncio.sleep(HEARTBEAT_S)
 
     async def beat(self) -> None:
@@ -106,7 +106,7 @@ class FakeNodes:
             self._store.lobbies_lost(lost)
 
     def _beat(self, owned: Collection[str]) -> tuple[bool, dict[str, str | None]]:
-        """Return whether it is this node's turn, and whose its lobbies are that are others'."""
+        """Return whether it is this node's turn, and the owners of lobbies that it has lost."""
         me, now = self._me(), self._database.now()
         if not me.leaving:
             me.since = me.since if self._database.alive(me) else now
@@ -120,7 +120,7 @@ class FakeNodes:
         return turn, self._database.owned_elsewhere(self.name, owned)
 
     def lost(self, owners: Mapping[str, str | None]) -> None:
-        """Note that other nodes have lobbies: it is not this one's turn until it asks again."""
+        """Record the loss of lobbies; it is not this node's turn until the next heartbeat."""
         if self.on_lost is not None:
             self._turn = False
             self.on_lost(owners)
@@ -136,7 +136,7 @@ class FakeNodes:
     async def take(self, entry: TakeOverEntry, most: int) -> list[TakenLobby]:
         owned = set(self._store.owned)
         taken = await self._ask(lambda: self._take(entry, most, owned))
-        # Lobbies that it takes back without having noticed their loss are as they were before.
+        # Lobbies that it takes back before noticing their loss are unchanged.
         lobbies = [lobby for lobby, _ in taken]
         stale = {each.key: each.former for each in lobbies if each.key in self._store.owned}
         if stale:
@@ -148,13 +148,13 @@ class FakeNodes:
     def _take(
         self, entry: TakeOverEntry, most: int, owned: Collection[str]
     ) -> list[tuple[TakenLobby, list[str]]]:
-        """Return lobbies with the keys of their streams."""
+        """Take lobbies over; return them with the keys of their streams."""
         me = self._database.nodes[self.name]
         if me.life != self._life or me.leaving:
             return []
         lobbies = self._database.open_lobbies()
         free = [row for row in lobbies if self._is_free(row, me)][:most]
-        # The answer to an earlier question may be missing.
+        # The answer to an earlier request may have been lost.
         unheard = [
             row
             for row in lobbies
@@ -219,7 +219,7 @@ class FakeNodes:
     def _exchange(
         self, lines: Mapping[str, bytes | None], *, whole: bool
     ) -> tuple[HallExchange, dict[str, int]]:
-        """Return what was read, and up to which change of each node."""
+        """Return the lines read, and the last change read of each node."""
         database = self._database
         if lines or whole:
             self._write_lines(lines, whole=whole)
@@ -302,5 +302,5 @@ class FakeNodes:
         return await self._ask_reader(read)
 
     async def _ask_reader(self, question: Callable[[], _T]) -> _T:
-        """Ask beside the heartbeats, which do not wait for it."""
+        """Send a request in parallel to the heartbeats."""
         return await self._link.ask(question, QUESTION_TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""A server that follows a script, for testing bots and the runner without a socket.
+"""A scripted server for testing bots and the runner without sockets.
 
 server = FakeServer(seats=["m1"])
 run = asyncio.create_task(run_bot(MyBot, server, lobby="L1"))
@@ -44,12 +44,12 @@ from kibitz_protocol.wire.records import (
 )
 
 PLAYER = "me"
-"""The id of the player that is under test; it sits in seat 0 of every match."""
+"""The id of the player under test, which has seat 0 in every match."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """Something that the bot's side asked of the server."""
+    """A request from the bot's side."""
 
     name: str
     about: str
@@ -75,10 +75,10 @@ class _FakeHosting(Hosting):
 
 
 class FakeServer(Client):
-    """A `Client` without a server: sends the given messages, and notes every call.
+    """A `Client` without a server: delivers the given messages and records every call.
 
-    A call is answered at once, unless `refuse` has an error ready for it, or `holding` an event:
-    then the answer waits for that event.
+    A call is answered immediately, unless `refuse` has set an error for it, or `holding` an event
+    to wait for.
     """
 
     def __init__(self, seats: Sequence[str] = (), lobbies: Sequence[str] = ()) -> None:
@@ -99,13 +99,13 @@ class FakeServer(Client):
         self.hosting = _FakeHosting(self)
         self.open_lobbies: list[LobbyBrief] = []
         self.sought = "L1"
-        """The lobby that a seek is answered with."""
+        """The lobby in the answer to a seek."""
         self.calls: list[Call] = []
         self.holding: dict[str, asyncio.Event] = {}
         self._errors: dict[str, list[Exception]] = {}
         self._news: asyncio.Queue[News | MatchLost | None] = asyncio.Queue()
         self._changed = asyncio.Condition()
-        # How many calls `expect` has passed.
+        # The number of calls that `expect` has consumed.
         self._seen = 0
 
     @property
@@ -114,16 +114,16 @@ class FakeServer(Client):
         return self._welcome
 
     def send(self, *messages: News | MatchLost | None) -> None:
-        """Send news; None ends the connection."""
+        """Send a message; None ends the connection."""
         for message in messages:
             self._news.put_nowait(message)
 
     def refuse(self, name: str, *errors: Exception) -> None:
-        """Raise these errors, one a call, instead of doing what is asked."""
+        """Raise these errors, one per call, instead of answering."""
         self._errors.setdefault(name, []).extend(errors)
 
     async def expect(self, name: str) -> Call:
-        """Wait for the next call of this name, passing over others."""
+        """Wait for the next call with this name, skipping others."""
         async with self._changed:
             while True:
                 for call in self.calls[self._seen :]:
@@ -133,11 +133,11 @@ class FakeServer(Client):
                 await self._changed.wait()
 
     def calls_of(self, name: str) -> list[Call]:
-        """Return every call of this name so far."""
+        """Return all calls with this name so far."""
         return [call for call in self.calls if call.name == name]
 
     async def news(self) -> AsyncIterator[News | MatchLost]:
-        """Yield the news in order."""
+        """Yield the messages in order."""
         while (message := await self._news.get()) is not None:
             yield message
 
@@ -195,13 +195,13 @@ async def run_bot(
     clock: ClockFunction | None = None,
     **aim: Any,
 ) -> RunStats:
-    """Run a bot against a scripted server; `aim` are the fields of `RunConfig`."""
+    """Run a bot against a scripted server; `aim` contains fields of `RunConfig`."""
     run = BotConnection(peer, make, RunConfig(**aim), make(), terminal or io.StringIO(), clock)
     return await run.until(stop or Shutdown())
 
 
 def snapshot(match: str, *, game: str = "nim", ply: int = 0, **fields: Any) -> Snapshot:
-    """Return a match of two where the player under test has seat 0."""
+    """Return a two-player match with the player under test in seat 0."""
     seats = [
         Player(player=PLAYER, name=PLAYER, kind="bot"),
         Player(player="they", name="they", kind="bot"),
@@ -226,7 +226,7 @@ def snapshot(match: str, *, game: str = "nim", ply: int = 0, **fields: Any) -> S
 def your_turn(
     match: str, *, game: str = "nim", ply: int = 0, legal: Sequence[Mapping[str, Any]] = ({},)
 ) -> YourTurn:
-    """Return the announcement of a turn of seat 0 without a clock."""
+    """Return the announcement of a turn of seat 0, without a clock."""
     moves = [dict(move) for move in legal]
     return YourTurn(
         match=match, game=game, seat=0, ply=ply, view={}, legal=moves, legal_count=len(moves)
@@ -234,7 +234,7 @@ def your_turn(
 
 
 def finished(match: str, plies: int = 1) -> Finished:
-    """Return the end of a match that seat 0 has won."""
+    """Return the end of a match won by seat 0."""
     seats = [SeatResult(rank=1, score=1.0), SeatResult(rank=2, score=0.0)]
     result = Result(seats=seats, cause=Cause.RULES, reason="goal", plies=plies)
     return Finished(match=match, seq=1, result=result, view={}, seed="0", record="")

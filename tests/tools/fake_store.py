@@ -1,7 +1,7 @@
-"""The store of a node on a `FakeDatabase`: `interface.Store` in memory.
+"""A node's store on a `FakeDatabase`: an in-memory `interface.Store`.
 
-It gathers batches, tries them again and looks up what became of a commit as a real store does.
-`tests/server/fakes.py` has a simpler one, for a runner alone.
+Like a real store, it collects batches, retries them, and looks up the outcome of commits in doubt.
+`tests/server/fakes.py` has a simpler store for tests of runners.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from tests.tools.fake_nodes import FakeNodes
 _T = TypeVar("_T")
 RETRY_DELAYS_S: Final = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 PROBE_AFTER_S: Final = 1.0
-"""Seconds after a batch was given up until an empty one is tried, to see how the database is."""
+"""The delay between giving up a batch and probing the database with an empty one, in seconds."""
 TIMEOUT_S: Final = 5.0
 POLL_S: Final = 0.5
-"""Seconds between two readings of the players that other nodes have written."""
+"""The interval of reading players written by other nodes, in seconds."""
 
 
 class FakeNodeStore:
@@ -59,7 +59,7 @@ class FakeNodeStore:
         observe: Callable[[int, float], None] | None = None,
         retries: Sequence[float] = RETRY_DELAYS_S,
     ) -> None:
-        """Start as a node; `clock` is its monotonic clock. Raises `StoreError`."""
+        """Start the store of a node; `clock` is its monotonic clock. Raises `StoreError`."""
         self.on_failure: Callable[[StoreError], None] | None = None
         self.healthy = True
         self.failure: StoreError | None = None
@@ -71,18 +71,18 @@ class FakeNodeStore:
         self._gathering = Batch()
         self._writer: asyncio.Task[None] | None = None
         self._elsewhere: dict[str, str | None] = {}
-        """The owners of lobbies that were this node's."""
+        """The new owners of lobbies that this node has lost."""
         self._name = identity.name
         self._life = link.ask_at_once(lambda: self._database.enter(identity))
         rows = self._database.streams.values()
         lobbies = {row.key for row in rows if (row.kind, row.state) == ("lobby", "open")}
         self._keys = {row.key for row in rows if row.lobby in lobbies}
-        """The lobbies that are open, and their matches."""
+        """The open lobbies and their matches."""
         self._endings = {row.key: row for row in rows if row.state == "closed"}
-        """Matches that are over, of lobbies that are not."""
+        """Finished matches of open lobbies."""
         self._aside = {row.key: row.reason for row in rows if row.state == "damaged"}
         self._lobbies = {row.key: row.lobby for row in self._open_rows()}
-        """The lobby of each open stream that the node has, or had, by the stream's key."""
+        """The lobbies of the node's current and former open streams, by the stream's key."""
         self.owned = set(self._lobbies.values())
         self.players = FakePlayers(self)
         self.nodes = FakeNodes(self, link, identity, self._life, clock or loop.time)
@@ -90,20 +90,20 @@ class FakeNodeStore:
         self.tasks = [loop.create_task(self.players.run()), loop.create_task(self.nodes.run())]
 
     def _open_rows(self) -> list[StreamRow]:
-        """Return the open streams of this node, the oldest first."""
+        """Return the open streams of this node, oldest first."""
         owner_of = self._database.owner_of
         rows = sorted(self._database.streams.values(), key=lambda row: row.number)
         return [row for row in rows if row.state == "open" and owner_of(row.lobby) == self._name]
 
     @property
     def expiry(self) -> Expiry:
-        raise AssertionError("nothing is old enough to go")
+        raise AssertionError("nothing is old enough to be deleted")
 
     async def ask(self, question: Callable[[], _T]) -> _T:
         return await self.link.ask(question, TIMEOUT_S)
 
     def _notify(self) -> None:
-        """Tell this node that another one has written lines, if the news reaches it."""
+        """Notify this node of lines written by another one, unless the notification is lost."""
 
         def arrive() -> None:
             if self.nodes.on_lines_written is not None:
@@ -112,10 +112,10 @@ class FakeNodeStore:
         if not self.link.is_cut and not self.link.breaks():
             self._loop.call_later(self._database.delay(0.02), arrive)
 
-    # --- what the node owns (fake_nodes.OwningStore) --------------------------------------------
+    # --- ownership (fake_nodes.OwningStore) -----------------------------------------------------
 
     def _owned_lobby(self, key: str) -> str | None:
-        """Return the lobby of a stream; raises `OwnedElsewhere` where it is another node's."""
+        """Return the lobby of a stream; raise `OwnedElsewhere` if another node owns it."""
         lobby = self._lobbies.get(key)
         if lobby in self._elsewhere:
             raise OwnedElsewhere(lobby, self._elsewhere[lobby])
@@ -131,7 +131,7 @@ class FakeNodeStore:
         self._step_down(owners, Batch())
 
     def _step_down(self, owners: Mapping[str, str | None], batch: Batch) -> None:
-        """Take all that is about some lobbies out of a batch, and out of what gathers."""
+        """Remove the writes about some lobbies from a batch and from the collected writes."""
         owners = {key: node for key, node in owners.items() if key not in self._elsewhere}
         self._elsewhere.update(owners)
         self.owned.difference_update(owners)
@@ -146,7 +146,7 @@ class FakeNodeStore:
             tell_lost(those, OwnedElsewhere(key, self._elsewhere[key]))
 
     def _drop(self, batch: Batch) -> list[Waiting]:
-        """Drop writes about other nodes' lobbies from a batch; return those who wait for them."""
+        """Drop writes about other nodes' lobbies from a batch; return their waiters."""
 
         def stays(waiting: Waiting) -> bool:
             stream = waiting[0]
@@ -196,7 +196,7 @@ class FakeNodeStore:
         self.write(change, lobby, waiting=(stream, stream.tail, waiter), done=done)
 
     def write_checkpoint(self, stream: Stream, data: bytes) -> None:
-        """Write none: a start that finds no checkpoint reads the whole stream."""
+        """Write no checkpoint; without one, a start reads the whole stream."""
 
     def set_aside(self, key: str, reason: str, noticed: int) -> None:
         self._aside[key] = reason
@@ -221,7 +221,7 @@ class FakeNodeStore:
         entry: tuple[int, int] | None = None,
         done: Callable[[], object] | None = None,
     ) -> None:
-        """Make a change with the next batch, which all of this turn of the loop shares."""
+        """Add a change to the next batch, which all changes of this loop iteration share."""
         self._gathering.writes.append(Write(change, lobby, entry, done))
         self._gathering.waiting.append(waiting)
         if self._writer is None:
@@ -292,24 +292,24 @@ class FakeNodeStore:
             self._observe(sum(write.entry is not None for write in batch.writes), 0.0)
 
     def _give_up(self, batch: Batch, error: StoreError) -> None:
-        """Lose a batch, and everything that was given after it."""
+        """Give up a batch and all later writes."""
         lost, self._gathering = self._gathering, Batch()
         tell_lost([*batch.waiting, *lost.waiting], error)
 
     def _probe(self) -> None:
-        """Write an empty batch if no other write would detect that the database is back."""
+        """Write an empty batch if no other write would detect the database's recovery."""
         if not self.healthy and self.failure is None:
             self.write(lambda: None)
 
     def fail_for_good(self, error: TakenOver) -> None:
-        """Another server has this node's name: never write again."""
+        """Stop writing for good because another server uses this node's name."""
         self.healthy = False
         if self.failure is None:
             self.failure = error
             if self.on_failure is not None:
                 self.on_failure(error)
 
-    # --- the start ----------------------------------------------------------------------------
+    # --- startup ------------------------------------------------------------------------------
 
     def load(self, kind: Kind) -> list[Stored]:
         return [row.stored() for row in self._open_rows() if row.kind == kind]
@@ -393,7 +393,7 @@ class FakeNodeStore:
 
 
 class FakePlayers:
-    """The players as one node knows them (`interface.Players`), all of them guests."""
+    """The players known to one node (`interface.Players`); all are guests."""
 
     def __init__(self, store: FakeNodeStore) -> None:
         self._store = store
@@ -401,7 +401,7 @@ class FakePlayers:
         self._known = dict(self._stored)
 
     async def run(self) -> None:
-        """Read what other nodes have written, until canceled."""
+        """Read players written by other nodes until canceled."""
         while True:
             await asyncio.sleep(POLL_S)
             with contextlib.suppress(UnusableDatabase):
@@ -409,7 +409,7 @@ class FakePlayers:
                     self._put(row, secret)
 
     def _put(self, player: PlayerRow, secret: bytes) -> None:
-        """Note a player, whose name may be that of a known one."""
+        """Store a player, whose name may equal that of a known one."""
         former = self.by_skeleton(player.skeleton or "")
         if former is not None:
             del self._known[former.key]

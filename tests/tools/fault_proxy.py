@@ -1,8 +1,8 @@
-"""A proxy between clients and a server that injects network faults, from one seed.
+"""A proxy between clients and a server that injects random network faults from a seed.
 
-Each connection through it gets, by chance, latency and jitter, slices of single bytes, a low rate,
-and one of three ends. It can be *reset* after some bytes. It can be *half-open*: one side is gone
-without notice, so that only the other side's pings can detect it. Or it can be *half-closed*: one
+Each connection randomly gets latency and jitter, single-byte slices, a low rate, and one of three
+endings. It can be *reset* after some bytes. It can become *half-open*: one side disappears
+silently, so that only the other side's pings can detect it. Or it can be *half-closed*: one
 direction ends properly (FIN) and the other stays open.
 
     client <--socket--> proxy <--socket--> server
@@ -24,35 +24,35 @@ from typing import Literal
 
 CHUNK = 16_384
 SLOW_CHUNK = 512
-"""Bytes that a slow connection carries at a time."""
+"""The chunk size of slow connections in bytes."""
 SLICED_BYTES = 64
-"""Bytes of a chunk that travel one by one; what follows them goes whole."""
+"""The number of bytes of a chunk to send one by one before sending the rest at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkFaults:
-    """Which faults a network has. Shares are of connections, from 0 to 1."""
+    """The faults of a network. Shares are fractions of connections, from 0 to 1."""
 
     latency_s: float = 0.002
     jitter_s: float = 0.01
     sliced: float = 0.3
-    """Share of connections whose bytes come one by one."""
+    """Share of connections that send single bytes."""
     reset: float = 0.5
     """Share of connections that are reset."""
     half_open: float = 0.1
-    """Share of connections that fall silent, one end of them being closed."""
+    """Share of connections that become half-open."""
     half_closed: float = 0.0
-    """Share of connections one direction of which ends while the other stays open."""
+    """Share of connections that become half-closed."""
     slow: float = 0.0
-    """Share of connections that carry `slow_bytes_s` bytes a second each way, and no more."""
+    """Share of connections limited to `slow_bytes_s` bytes per second each way."""
     slow_bytes_s: int = 20_000
     max_bytes: int = 12_000
-    """The most that passes through a connection before its end, of whatever kind, comes."""
+    """The maximum number of bytes before a connection's ending, whatever its kind."""
 
 
 @dataclass
 class FaultCounts:
-    """How many faults the proxy has injected so far."""
+    """The numbers of faults injected so far."""
 
     connections: int = 0
     resets: int = 0
@@ -65,7 +65,7 @@ class FaultCounts:
 
 @dataclass
 class FaultProxy:
-    """The proxy: `port` is where clients connect."""
+    """The proxy; clients connect to `port`."""
 
     target: int
     seed: int
@@ -81,7 +81,7 @@ class FaultProxy:
         return f"ws://127.0.0.1:{self.port}"
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry one connection from its beginning to its end."""
+        """Serve one connection from start to end."""
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
@@ -130,17 +130,17 @@ class FaultProxy:
         client: StreamPair,
         server: StreamPair,
     ) -> None:
-        """End a connection that has carried all that it may, in its own way."""
+        """End a connection that has reached its byte limit, with its kind of ending."""
         one = client if plan.to_client else server
         match plan.end:
             case "silent":
                 self.counts.silences += 1
-                # One side is gone, and no one is left to notify the other.
+                # One side is gone, and the other is not notified.
                 _reset(one[1])
                 await asyncio.wait(pumps)
             case "half-closed":
                 self.counts.half_closed += 1
-                # One side hears the end of what is sent to it; what it sends still arrives.
+                # One side sees the end of its input; its output still arrives.
                 plan.half_closed = True
                 with contextlib.suppress(OSError):
                     one[1].write_eof()
@@ -148,7 +148,7 @@ class FaultProxy:
             case "reset":
                 self.counts.resets += 1
             case None:
-                raise AssertionError("a connection without an end is never spent")
+                raise AssertionError("a connection without an ending has no byte limit")
 
     async def close(self) -> None:
         for link in self._tasks:
@@ -168,19 +168,19 @@ class ConnectionFaults:
         self._faults = faults
         self.end = _draw_end(chance.random(), faults)
         self.to_client = chance.random() < 0.5
-        """Whether the end is the client's: it is gone, or its direction is the one that ends."""
+        """Whether the ending affects the client: it disappears, or its direction ends."""
         self.sliced = chance.random() < faults.sliced
         self._left = None if self.end is None else chance.randrange(200, faults.max_bytes)
         self.slow = chance.random() < faults.slow
         self.spent = asyncio.Event()
-        """Set when its last byte has passed."""
+        """Set when the last allowed byte has passed."""
         self.half_closed = False
-        """Whether the end of one direction was sent: nothing may be written there any more."""
+        """Whether the end of one direction was sent, after which nothing may be written to it."""
 
     async def pump(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, to_client: bool
     ) -> None:
-        """Carry bytes one way until the end; what comes after the end is swallowed."""
+        """Forward bytes one way until the ending; discard later bytes."""
         with contextlib.suppress(OSError):
             while data := await reader.read(SLOW_CHUNK if self.slow else CHUNK):
                 if self._passes(to_client) and not writer.is_closing():
@@ -188,13 +188,13 @@ class ConnectionFaults:
                     await self._write(writer, self._truncate(data, to_client), to_client)
 
     def _passes(self, to_client: bool) -> bool:
-        """Return whether bytes that arrive now still pass in this direction."""
+        """Return whether bytes are still forwarded in this direction."""
         if not self.spent.is_set():
             return True
         return self.end == "half-closed" and to_client != self.to_client
 
     def _delay(self, size: int) -> float:
-        """Return how long a piece of `size` bytes takes."""
+        """Return the delay of a piece of `size` bytes."""
         late = self._faults.latency_s + self._jitter()
         return late + size / self._faults.slow_bytes_s if self.slow else late
 
@@ -202,9 +202,9 @@ class ConnectionFaults:
         return self._faults.jitter_s * self.chance.random() ** 4
 
     def _truncate(self, data: bytes, to_client: bool) -> bytes:
-        """Return what may still pass, and set `spent` with the last of it.
+        """Return the bytes that may still pass, and set `spent` with the last one.
 
-        A direction that goes on after the end loses nothing.
+        A direction that continues after the ending loses nothing.
         """
         if self._left is None or self.spent.is_set():
             return data
@@ -215,7 +215,7 @@ class ConnectionFaults:
         return data if self._passes(to_client) else taken
 
     async def _write(self, writer: asyncio.StreamWriter, data: bytes, to_client: bool) -> None:
-        """Write what a side that may be gone at any moment can still take."""
+        """Write to a side that may disconnect at any moment."""
         slices = (
             [data[at : at + 1] for at in range(min(SLICED_BYTES, len(data)))] if self.sliced else []
         )
@@ -228,7 +228,7 @@ class ConnectionFaults:
 
 
 def _draw_end(lot: float, faults: NetworkFaults) -> EndKind | None:
-    """Return how a connection ends; None for one that only its peers end."""
+    """Return the kind of ending; None for a connection that only its peers end."""
     kinds: list[tuple[EndKind, float]] = [
         ("silent", faults.half_open),
         ("reset", faults.reset),
@@ -242,7 +242,7 @@ def _draw_end(lot: float, faults: NetworkFaults) -> EndKind | None:
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
-    """Close at once; the other side gets a reset and not a farewell."""
+    """Close with a TCP reset."""
     sock = writer.get_extra_info("socket")
     if sock is not None:
         with contextlib.suppress(OSError):
@@ -252,7 +252,7 @@ def _reset(writer: asyncio.StreamWriter) -> None:
 
 @asynccontextmanager
 async def fault_proxy(target: int, seed: int, faults: NetworkFaults) -> AsyncIterator[FaultProxy]:
-    """Run a proxy to port `target` until the block is left."""
+    """Run a proxy to port `target` during the block."""
     proxy = FaultProxy(target, seed, faults)
     listener = await asyncio.start_server(proxy.serve, "127.0.0.1", 0, backlog=1024)
     proxy.port = listener.sockets[0].getsockname()[1]

@@ -1,10 +1,10 @@
 """A fleet of scripted players on real sockets, with a history for the auditor.
 
 Every player is a `Client` that answers its turns with a random legal move. A spectator watches
-every match of the fleet. All requests, answers and events go into one shared history, on one clock.
-Afterwards, `contradictions` compares it with the records of the server. The auditor looks for moves
-that were lost, doubled or changed. Every event must equal, byte for byte, the fold of the record
-for that viewer.
+every match of the fleet. All requests, answers and events go into one shared history with one
+clock. Afterwards, `contradictions` compares it with the server's records. The auditor looks for
+moves that were lost, duplicated or changed. Every event must be byte-identical to the one derived
+from the record for that viewer.
 """
 
 from __future__ import annotations
@@ -50,33 +50,33 @@ POLL_S = 0.02
 
 @dataclass
 class Fleet:
-    """The players, what they have seen, and which matches they saw end."""
+    """The players, the events they received, and the matches they saw end."""
 
     seed: int
     pause: float = 0.0
     """Seconds that a player waits before each move."""
     history: list[Observation] = field(default_factory=list)
     events: list[tuple[str, Event]] = field(default_factory=list)
-    """Every event that was shown, and to whom."""
+    """All events shown, with their viewers."""
     seats: dict[str, list[str]] = field(default_factory=dict)
     ended: dict[str, Finished] = field(default_factory=dict)
     players: list[FleetPlayer] = field(default_factory=list)
     spectators: list[FleetSpectator] = field(default_factory=list)
     moves: int = 0
-    """Acknowledged moves of all players."""
+    """The number of acknowledged moves of all players."""
     returns: list[tuple[str, float]] = field(default_factory=list)
     """Players who reconnected to a seat after their connection broke, with the times."""
     answer_times: list[float] = field(default_factory=list)
-    """Seconds from sending each move to its answer."""
+    """The time from sending each move to its answer, in seconds."""
     lag_counts: Counter[str] = field(default_factory=Counter)
-    """Snapshots that each spectator got because it had read too slowly."""
+    """The number of snapshots that each spectator got because it read too slowly."""
 
     @property
     def members(self) -> list[FleetMember]:
         return [*self.players, *self.spectators]
 
     async def finished(self, matches: int) -> None:
-        """Wait until `matches` matches have been seen to end."""
+        """Wait until the end of `matches` matches has been seen."""
         await self.until(lambda: len(self.ended) >= matches)
 
     async def moved(self, moves: int) -> None:
@@ -88,14 +88,14 @@ class Fleet:
         await self.until(lambda: all(player.client.online for player in self.players))
 
     async def until(self, reached: Callable[[], bool]) -> None:
-        """Wait for something, and raise what ends a member meanwhile."""
+        """Wait for a condition; raise any exception that ends a member."""
         while not reached():
             for member in self.members:
                 member.check()
             await asyncio.sleep(POLL_S)
 
     def viewers(self) -> Mapping[tuple[str, str], Viewer]:
-        """Return the seat as which each player sees its match; all others are the public."""
+        """Return each player's seat as a viewer; all others are the public."""
         return {
             (match, player): seat
             for match, players in self.seats.items()
@@ -104,7 +104,7 @@ class Fleet:
 
 
 class FleetMember:
-    """A client whose news are followed until it is stopped; what ends it is not lost."""
+    """A client whose events are read until it is stopped; keeps the exception that ends it."""
 
     def __init__(self, fleet: Fleet, client: Client) -> None:
         self.fleet, self.client = fleet, client
@@ -114,14 +114,14 @@ class FleetMember:
         self._task = asyncio.create_task(self._follow())
 
     def check(self) -> None:
-        """Raise what has ended this member, if anything has."""
+        """Raise the exception that has ended this member, if any."""
         if self._failure is not None:
             raise self._failure
         if self._task.done():
             self._task.result()
 
     async def stop(self) -> None:
-        """Wait for the requests that are under way, then stop listening."""
+        """Wait for pending requests, then stop reading."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(STOP_S):
                 await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -142,7 +142,7 @@ class FleetMember:
                     self.on_news(message)
 
     def on_news(self, news: object) -> None:
-        """Hear anything else."""
+        """Handle any other event."""
 
     def _snapshot(self, news: Snapshot) -> None:
         fleet = self.fleet
@@ -169,7 +169,7 @@ class FleetMember:
 
 
 class FleetPlayer(FleetMember):
-    """One client that plays at random, as many matches as it is dealt."""
+    """A client that plays random moves in all of its matches."""
 
     def __init__(self, fleet: Fleet, client: Client, number: int) -> None:
         self._random = random.Random(f"{fleet.seed} {number}")
@@ -177,7 +177,7 @@ class FleetPlayer(FleetMember):
         super().__init__(fleet, client)
 
     def on_news(self, news: object) -> None:
-        # The turn is sent again after a reconnect; its move is in transit already.
+        # The turn is announced again after a reconnect; its move is already in transit.
         if isinstance(news, YourTurn) and (news.match, news.ply) not in self._answered:
             self._answered.add((news.match, news.ply))
             self._spawn(asyncio.create_task(self._move(news)))
@@ -198,7 +198,7 @@ class FleetPlayer(FleetMember):
 
 
 class FleetSpectator(FleetMember):
-    """One client that watches every match of the lobbies that it is shown."""
+    """A client that watches every match of the lobbies it sees."""
 
     def __init__(self, fleet: Fleet, client: Client) -> None:
         self._watched: set[str] = set()
@@ -212,7 +212,7 @@ class FleetSpectator(FleetMember):
                 for match in lobby.live:
                     self._watch(match)
             case MatchLost():
-                pass  # it ended while this spectator was away
+                pass  # the match ended while this spectator was disconnected
             case _:
                 pass
 
@@ -225,13 +225,13 @@ class FleetSpectator(FleetMember):
         try:
             await self.client.watch(match)
         except RefusedError as refused:
-            # It may be over by the time that the wish to see it arrives.
+            # The match may be over when the request arrives.
             if refused.code is not Code.OVER:
                 raise
 
 
 def random_action(turn: YourTurn, chance: random.Random) -> dict[str, Scalar]:
-    """Return a random legal action; on large boards they are not listed but to be seen."""
+    """Return a random legal action; on large boards it is derived from the view, not the list."""
     if turn.legal is not None:
         return {key: _scalar(value) for key, value in chance.choice(turn.legal).items()}
     cells = (turn.view or {}).get("cells")
@@ -255,9 +255,9 @@ async def fleet_of(
     spectators: int = 1,
     patience: float = 120.0,
 ) -> AsyncIterator[Fleet]:
-    """Open `pairs` lobbies of as many seats as the item has, and let their players play.
+    """Open `pairs` lobbies with the item's number of seats, and let their players play.
 
-    If there are several addresses, players connect to them in rotation.
+    If there are several URLs, players connect to them in rotation.
     """
     addresses = itertools.cycle([url] if isinstance(url, str) else url)
     fleet = Fleet(seed, pause)
@@ -307,7 +307,7 @@ async def _gather(
 
 
 async def _host(client: Client, settings: LobbySettings) -> str:
-    """Open a lobby; one whose answer was lost on the way stays empty, and expires."""
+    """Open a lobby, retrying; a lobby whose answer was lost remains empty and expires."""
     while True:
         with contextlib.suppress(UnansweredError):
             lobby = (await client.hosting.host(settings)).lobby
@@ -316,13 +316,13 @@ async def _host(client: Client, settings: LobbySettings) -> str:
 
 
 def percentile(values: Iterable[float], share: float) -> float:
-    """Return the value that `share` of the values do not exceed."""
+    """Return the percentile of the values for a `share` from 0 to 1."""
     ordered = sorted(values)
     return ordered[math.ceil(share * len(ordered)) - 1]
 
 
 def contradictions(fleet: Fleet, game: Game, records: Mapping[str, bytes]) -> list[str]:
-    """Hold what the fleet saw against the records of the server; return a sentence a fault."""
+    """Compare the fleet's events with the server's records; return the contradictions."""
     parsed = {
         match: parse_record(text.splitlines(keepends=True), path=match)
         for match, text in records.items()
@@ -335,13 +335,13 @@ def contradictions(fleet: Fleet, game: Game, records: Mapping[str, bytes]) -> li
 
 
 def _mismatches(fleet: Fleet, game: Game, match: str, lines: list[bytes]) -> Iterator[str]:
-    """Replay a record: every event that was shown has to come out of it as it was shown."""
+    """Replay a record and compare all shown events with it."""
     replayed = restore(game, lines)
     finished = fleet.ended.get(match)
     if finished is None:
         yield f"match {match}: nobody saw it end"
     elif finished.result != replayed.result:
-        yield f"match {match}: {finished.result} was told, the record leads to {replayed.result}"
+        yield f"match {match}: {finished.result} was reported, the record has {replayed.result}"
     seats = fleet.viewers()
     shown: dict[Viewer, dict[int, bytes]] = {}
     for player, event in fleet.events:
@@ -361,9 +361,9 @@ def _mismatches(fleet: Fleet, game: Game, match: str, lines: list[bytes]) -> Ite
 def _replayed(
     game: Game, setup: Setup, lines: list[bytes], viewer: Viewer
 ) -> Iterator[tuple[int, bytes]]:
-    """Yield number and text of every event as this viewer sees it."""
+    """Yield the number and text of every event as seen by this viewer."""
     more, first = True, 1
-    own = None if viewer == PUBLIC else viewer  # a seat is not shown what spectators say
+    own = None if viewer == PUBLIC else viewer  # seats do not see spectators' chat
     while more:
         told, more = read_events(game, setup, lines, viewer, first, len(lines), own=own)
         yield from ((event.entry.seq, encode(event)) for event in told)

@@ -1,8 +1,8 @@
-"""Connections that flood a server: requests, lobbies, handshakes that never end.
+"""Connections that flood a server with requests, lobbies and unfinished handshakes.
 
-`python -m tests.tools.floods PORT` sends every flood at once, in a process of its own with low
-priority. Otherwise flooders on the same machine would take processor time from the players, which
-they cannot do over a network. It prints a `FloodOutcome` as JSON.
+`python -m tests.tools.floods PORT` runs all floods in parallel in a separate low-priority process.
+Otherwise flooders on the same machine would take CPU time from the players, which they cannot do
+over a network. It prints a `FloodOutcome` as JSON.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ WAITING_LOBBY = {
 
 @dataclass
 class FloodOutcome:
-    """How the flooders of requests ended."""
+    """How the request flooders were disconnected."""
 
     codes: list[int | None]
-    """The close codes, None where the connection was reset."""
+    """The close codes; None for connections that were reset."""
     slowest_s: float
-    """After how many seconds the last one was closed."""
+    """The seconds until the last one was closed."""
 
 
 def flood(port: int, name: str, count: int) -> tuple[int | None, float]:
-    """Send requests as fast as they go; return the close code and after how many seconds."""
+    """Send requests as fast as possible; return the close code and the seconds until then."""
     with greeted_connection(port, name) as connection:
         began = time.monotonic()
         asked = b"".join(message_frame(type="list_lobbies", id=n + 1) for n in range(count))
@@ -48,7 +48,7 @@ def flood(port: int, name: str, count: int) -> tuple[int | None, float]:
 
 
 def create_lobbies(port: int, name: str, count: int) -> tuple[set[str], int | None]:
-    """Open lobbies until thrown out; return the codes of refusals and the close code."""
+    """Open lobbies until disconnected; return the refusal codes and the close code."""
     codes: set[str] = set()
     with greeted_connection(port, name) as connection:
         try:
@@ -61,7 +61,7 @@ def create_lobbies(port: int, name: str, count: int) -> tuple[set[str], int | No
 
 
 async def send_headers_slowly(port: int) -> float:
-    """Send headers a byte at a time; return how long the server has put up with it."""
+    """Send headers byte by byte; return the seconds until the server closed the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     began = time.monotonic()
     try:
@@ -79,7 +79,7 @@ async def send_headers_slowly(port: int) -> float:
 
 
 async def wait_for_close(port: int, first: bytes) -> float:
-    """Say something and then nothing; return how long the server has put up with it."""
+    """Send some data and then nothing; return the seconds until the server hung up."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     began = time.monotonic()
     try:
@@ -92,7 +92,7 @@ async def wait_for_close(port: int, first: bytes) -> float:
 
 
 async def every_flood(port: int) -> FloodOutcome:
-    """50 flooding connections, 2,000 half-open handshakes, 10,000 lobbies and 50 slow headers."""
+    """Flood with 50 connections, 2,000 half-open handshakes, 10,000 lobbies and 50 slow headers."""
     half = [wait_for_close(port, b"GET / HTTP/1.1\r\n") for _ in range(2000)]
     slow = [send_headers_slowly(port) for _ in range(50)]
     ends, *_ = await asyncio.gather(

@@ -1,4 +1,4 @@
-"""Packages with games, made importable as `pip install -e` does it, without pip and a network."""
+"""Install packages with games like `pip install -e`, without pip and a network."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 def search_path(site: Path) -> str:
-    """Return a ``PYTHONPATH`` with the packages of `site`, which may be installed later."""
+    """Return a ``PYTHONPATH`` that includes `site`, where packages may be installed later."""
     inherited = os.environ.get("PYTHONPATH")
     return os.pathsep.join([str(site), *([inherited] if inherited else [])])
 
 
 def install(project: Path, site: Path) -> None:
-    """Install the package of a project directory: its metadata, and links to its sources."""
+    """Install a project directory's package: its metadata and links to its sources."""
     metadata = tomllib.loads((project / "pyproject.toml").read_text())["project"]
     declare(site, metadata["name"], metadata["entry-points"]["kibitz.games"])
     for module in project.glob("*/__init__.py"):
@@ -22,7 +22,7 @@ def install(project: Path, site: Path) -> None:
 
 
 def declare(site: Path, distribution: str, games: dict[str, str]) -> None:
-    """Write the metadata of an installed package that offers games."""
+    """Write the metadata of an installed package that provides games."""
     folder = site / f"{distribution.replace('-', '_')}-0.1.0.dist-info"
     folder.mkdir(parents=True)
     head = f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 0.1.0\n"

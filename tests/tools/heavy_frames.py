@@ -1,9 +1,9 @@
-"""The frames that cost a server most to decode, made from the JSON Schema of every request.
+"""The most expensive frames for a server to decode, built from the JSON Schema of every request.
 
 For each type of request, `valid_frames` yields frames that fill `MAX_FRAME` bytes with one list or
-object of the message, as long as its model accepts it. `invalid_frames` yields frames that repeat
-an error as often as it fits at one place of the message. The test of the codec limits the cost of
-each frame, and `benchmarks.frames` measures it.
+object of the message, as far as its model accepts it. `invalid_frames` yields frames that repeat an
+error as often as possible in one place of the message. The codec's test limits the cost of each
+frame, and `benchmarks.frames` measures it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ MODELS: Final[Mapping[str, type[BaseModel]]] = {
 }
 """The model of each type of request."""
 _TEXTS: Final = ("a", "a/a", "a" * 8, "a" * 64)
-"""One of these matches each pattern and length of the protocol."""
+"""Sample texts, such that every pattern and length of the protocol matches one of them."""
 _Path = tuple[str | int, ...]
 
 
 def full_message(kind: str) -> dict[str, Any]:
-    """Return a valid message of a type that has every field, and one item in every list."""
+    """Return a valid message of a type with every field, and one item in every list."""
     schema = MODELS[kind].model_json_schema()
     message = _Sample(schema.get("$defs", {})).make(schema)
     message["id"] = 1
@@ -37,20 +37,20 @@ def full_message(kind: str) -> dict[str, Any]:
 
 
 def valid_frames(kind: str) -> Iterator[bytes]:
-    """Yield, for each list and each free object of a message, the longest valid frame."""
+    """Yield the longest valid frame for each list and each free-form object of a message."""
     message = full_message(kind)
     yield _encode(message)
     for path, value in _places(message):
         if isinstance(value, list) and value:
             yield from _longest(kind, message, path, [value[0]] * 5000)
-        elif isinstance(value, dict) and "a" in value:  # its names are the sender's own
+        elif isinstance(value, dict) and "a" in value:  # the sender chooses its keys
             for sample in (1, "a", [1] * 200):
                 names = {f"{number:x}": sample for number in range(5000)}
                 yield from _longest(kind, message, path, names)
 
 
 def invalid_frames(kind: str) -> Iterator[bytes]:
-    """Yield frames that are as wrong as a frame can be at one place of a message."""
+    """Yield frames with as many errors as possible in one place of a message."""
     message = full_message(kind)
     for path, value in [((), message), *_places(message)]:
         if isinstance(value, dict):
@@ -78,17 +78,17 @@ _HOSTILE: Final[tuple[tuple[str, list[str]], ...]] = (
     ("[%s]", ["[" * 150 + "]" * 150] * 100),
     ('"%s"', ["x" * 100 + "\\\\u0000"] * 200),
 )
-"""The replacements for a value: an outside, and the items that fill it."""
+"""The replacements for a value: a wrapper and the items that fill it."""
 
 
 class _Sample:
-    """Makes a value that a JSON Schema accepts."""
+    """Builds values that a JSON Schema accepts."""
 
     def __init__(self, definitions: Mapping[str, Any]) -> None:
         self._definitions = definitions
 
     def make(self, schema: Mapping[str, Any]) -> Any:
-        """Return a value with every field, and one item in every list."""
+        """Return a value with every field and one item in every list."""
         if "$ref" in schema:
             return self.make(self._definitions[schema["$ref"].rpartition("/")[2]])
         if "const" in schema:
@@ -126,7 +126,7 @@ class _Sample:
 
 
 def _places(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:
-    """Yield every place in a value but its root, and what is there."""
+    """Yield every path in a value except its root, with the value there."""
     items = value.items() if isinstance(value, dict) else enumerate(value)
     for name, item in items:
         here: _Path = (*path, name)
@@ -136,7 +136,7 @@ def _places(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, Any]]:
 
 
 def _longest(kind: str, message: Any, path: _Path, filling: Any) -> Iterator[bytes]:
-    """Yield the longest valid frame that has a beginning of `filling` at a place, if one is."""
+    """Yield the longest valid frame with a prefix of `filling` at a path, if there is one."""
     low, high = 0, len(filling)
     while low < high:
         middle = (low + high + 1) // 2
@@ -174,7 +174,7 @@ def _replaced(message: Any, path: _Path, value: Any) -> Any:
 
 
 def _with(message: Any, path: _Path, outside: str, filling: list[str], keep: Any = None) -> bytes:
-    """Return a frame with as much of `filling` at a place as fits; `keep` are fields before it."""
+    """Return a frame with as much of `filling` at a path as fits; `keep` are fields before it."""
     mark = "@here@"
     whole = json.dumps(_replaced(message, path, mark) if path else mark, separators=(",", ":"))
     kept = "" if keep is None else json.dumps(keep, separators=(",", ":"))[1:-1] + ","

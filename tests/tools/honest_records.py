@@ -1,4 +1,4 @@
-"""Records of matches in which everything happens that may, made by the engine of the server."""
+"""Match records that contain every kind of event, created by the server's engine."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ CONTROLS = (TimeControl(), TimeControl(main_ms=60_000, increment_ms=100), TimeCo
 def honest_record(name: str, seed: int, *, played_by: Game | None = None) -> Record:
     """Return a match of random moves with flags, absences, notes, comments and resignations.
 
-    A match that is too long stays unfinished. `played_by` are the server's rules, where they are
-    not those that everybody has.
+    A match that is too long remains unfinished. `played_by` are the server's rules, if they differ
+    from the common ones.
     """
     rng = random.Random(f"{name}/{seed}")
     engine = MatchEngine.new(played_by or registry.get(name), _setup(name, seed, rng))

@@ -1,14 +1,14 @@
-"""A bot that wins without playing, where it can: what an event has to withstand.
+"""A bot that tries to win by attacking the event, as a test of the event's defenses.
 
-Its file is copied beside an honest bot's. On its first move it tries everything at once. It reads
-the system's data about other processes, the event's files and its database. If it finds a player's
+Its file is copied next to an honest bot's. On its first move it tries all attacks. It reads the
+system's data about other processes, the event's files and its database. If it finds a player's
 secret, it connects as that player and resigns. It kills processes, starts some that leave its
-session and its group, fills the disk, connects to the network and spoils the compile cache. It
-reports its achievements on stderr, one JSON object a line: ``{"did": "read", "what": "...", ...}``.
-Otherwise it plays legal moves.
+session and process group, fills the disk, connects to the network and corrupts the compile cache.
+It reports successful attacks on stderr, one JSON object per line: ``{"did": "read", "what": "...",
+...}``. Otherwise it plays legal moves.
 
-It is a file of its own so that it can be copied; nothing of the tests is imported. ``FORAY`` in its
-text is replaced by what it may need to know: where to look, and a word that marks its processes.
+It imports nothing from the tests, so that the file can be copied. ``FORAY`` in its text is replaced
+with its settings: where to look, and a word that marks its processes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any
 from kibitz import Bot, Client, Turn
 
 FORAY: dict[str, str] = {}
-"""``near``: a directory to look in; ``mark``: in the command line of all that it starts."""
+"""``near`` is a directory to look in; ``mark`` is in the command lines of all started processes."""
 SECRET = re.compile(rb"[A-Za-z0-9_-]{22,64}")
 STORM = 60
 
@@ -46,7 +46,7 @@ def read(path: str) -> bytes:
 
 
 def others() -> list[int]:
-    """Return processes that look like entrants, or like the event itself."""
+    """Return processes that look like entrants or the event itself."""
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit() and int(name) not in (os.getpid(), os.getppid()):
@@ -57,7 +57,7 @@ def others() -> list[int]:
 
 
 def secrets() -> set[str]:
-    """Return all that might be the secret of another entrant."""
+    """Return all strings that might be another entrant's secret."""
     texts = []
     for pid in others():
         texts += [read(f"/proc/{pid}/{part}") for part in ("cmdline", "environ")]
@@ -75,7 +75,7 @@ def secrets() -> set[str]:
 
 
 async def resign_for(secret: str, url: str) -> None:
-    """Connect as another player, and resign."""
+    """Connect as another player and resign."""
     with contextlib.suppress(Exception):
         async with Client(url, resume=secret, opening=2, patience=2) as client:
             if "Hostile" in client.name or "arena" in client.name:
@@ -94,7 +94,7 @@ def resign_for_others(url: str) -> None:
 
 
 def storm() -> None:
-    """Start processes that leave the session and the group, and lose their parents."""
+    """Start processes that leave the session and the process group and become orphans."""
     started = 0
     all_begun, begins = os.pipe()
     for _ in range(STORM):
@@ -110,7 +110,8 @@ def storm() -> None:
             os._exit(0)
         os.waitpid(child, 0)
         started += 1
-    # Until each has become another program it looks like this one, and is no other entrant.
+    # Until a child has called exec it looks like this bot and must not be taken for another
+    # entrant.
     os.close(begins)
     os.read(all_begun, 1)
     os.close(all_begun)
@@ -125,7 +126,7 @@ def kill_others() -> None:
 
 
 def fill(directory: str) -> None:
-    """Write as much as there is room for, up to some GiB."""
+    """Fill the disk, up to some GiB."""
     written, block = 0, b"\0" * (64 << 20)
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     with contextlib.suppress(OSError), open(os.path.join(directory, "full"), "wb") as file:
@@ -144,13 +145,13 @@ def spoil(directory: str) -> None:
 
 
 def network(port: int) -> None:
-    """Connect to what is not the server: a port of the machine that the test listens on."""
+    """Connect to something other than the server: a port on which the test listens."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=2):
         tell("connected", port)
 
 
 def pages(url: str) -> None:
-    """Read a page of the server over HTTP."""
+    """Read a page from the server over HTTP."""
     host, port = url.rpartition("/")[2].split(":")
     with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 2) as there:
         there.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -1,6 +1,6 @@
 """Compute the files that the Dockerfile puts into the image, without Docker.
 
-They are the files named by its COPY lines, except those that `.dockerignore` excludes.
+These are the files in its COPY lines except those that `.dockerignore` excludes.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 OWN = frozenset({".git", ".venv"})
-"""Directories of a checkout that are as large as all the rest, and that nothing copies."""
+"""Large directories of a checkout that no COPY line includes."""
 
 
 def instructions(dockerfile: str) -> Iterator[list[str]]:
-    """Yield the words of each instruction; continued lines are joined."""
+    """Yield the words of each instruction, with continuation lines joined."""
     joined = re.sub(r"\\\n", " ", dockerfile)
     for line in joined.splitlines():
         if line.strip() and not line.startswith("#"):
@@ -27,8 +27,8 @@ def instructions(dockerfile: str) -> Iterator[list[str]]:
 
 
 def let_through(path: str, patterns: Sequence[str]) -> bool:
-    """Return whether `.dockerignore` lets a file into the context: the last pattern that fits it,
-    or one of its directories, decides.
+    """Return whether `.dockerignore` includes a file in the context: the last pattern that matches
+    it or one of its directories decides.
     """
     parts = path.split("/")
     prefixes = ["/".join(parts[: count + 1]) for count in range(len(parts))]
@@ -48,10 +48,10 @@ def _fits(path: str, pattern: str) -> bool:
 
 
 def copy_context(target: Path, root: Path = ROOT) -> dict[str, str]:
-    """Copy into `target` what the COPY lines copy into the working directory of the image.
+    """Copy the files that the COPY lines put into the image's working directory to `target`.
 
-    Return what they copy elsewhere: by absolute path in the image, the file of the checkout.
-    Raises `AssertionError` for a source from which nothing comes.
+    Return the files copied elsewhere, as a mapping from absolute paths in the image to files of the
+    checkout. Raises `AssertionError` for a source without files.
     """
     ignored = (root / ".dockerignore").read_text().split()
     elsewhere: dict[str, str] = {}
@@ -61,7 +61,7 @@ def copy_context(target: Path, root: Path = ROOT) -> dict[str, str]:
         *sources, place = words[1:]
         for source in sources:
             files = [each for each in _files(root, source) if let_through(each, ignored)]
-            assert files, f"COPY {source}: the context has nothing of it"
+            assert files, f"COPY {source}: no files in the context"
             if place.startswith("/"):
                 elsewhere[place] = source
                 continue

@@ -1,8 +1,8 @@
-"""Pairs of plays of one game that a seat, and the public, cannot tell from each other.
+"""Pairs of plays of one game that a seat and the public cannot distinguish.
 
-The seat plays the same in both. The others play differently wherever the views of the seat
-and of the public stay the same, which are compared after every turn: so whatever else differs
-between two servers on which the plays are played is a leak.
+The seat plays the same moves in both. The others play differently whenever the views of the seat
+and of the public remain equal; the views are compared after every turn. So any other difference
+between two servers that host these plays is a leak.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Json, Model, S
 
 Wire: TypeAlias = dict[str, Any]
 PlayedState: TypeAlias = tuple[State, str | None]
-"""A state with the views of the seat and the public; None when it is over."""
+"""A state's views for the seat and the public; None if the play is over."""
 Kind: TypeAlias = Literal["move", "skip", "drop"]
 SKIP_SHARE = 0.25
-"""Share of the others' turns that are skipped, in a game that skips."""
+"""The share of the others' turns that are skipped, in games that can skip turns."""
 
 
 @dataclass(frozen=True)
 class PairedTurn:
-    """An action of `seat`: a move in each play, a turn skipped in both, or a seat dropped."""
+    """An action of `seat`: a move in each play, a skipped turn in both, or a drop-out."""
 
     kind: Kind
     seat: int
     moves: tuple[Wire, Wire] = ({}, {})
     illegal: tuple[Wire, ...] = ()
-    """Moves that are legal somewhere in this game, and not now."""
+    """Moves that are legal somewhere in this game but not now."""
 
 
 @dataclass(frozen=True)
 class PlayPair:
-    """Two plays that look the same to `seat`; neither comes to its end."""
+    """Two unfinished plays that look the same to `seat`."""
 
     game: Game
     seats: int
@@ -45,7 +45,7 @@ class PlayPair:
     deals: tuple[Mapping[str, Json], Mapping[str, Json]]
     turns: tuple[PairedTurn, ...]
     turns_apart: int
-    """After how many turns the states differed."""
+    """The numbers of turns after which the states differed."""
     options: Model
 
     @property
@@ -65,7 +65,7 @@ def draw_pair(
 ) -> PlayPair:
     """Draw a pair of up to `plies` turns; both have the same deal unless two are given.
 
-    Raises `AssertionError` where what the seat may do tells what it may not know.
+    Raises `AssertionError` if the seat's legal moves reveal hidden information.
     """
     chosen = game.Options() if options is None else options
     if deals is None:
@@ -92,12 +92,12 @@ class _PairBuilder:
         self._chance = random.Random(f"twins {seed}")
         self._states = [game.start(options, seats, deal) for deal in deals]
         self._moves_seen: dict[str, Wire] = {}
-        """Moves that were legal at some time, by their text."""
+        """Moves that were legal at some time, by text."""
 
     def build(self, plies: int) -> PlayPair:
         first, second = self._states
         assert self._observation(first) == self._observation(second), (
-            "the deals can be told from each other"
+            "the deals can be distinguished"
         )
         turns: list[PairedTurn] = []
         apart = 0
@@ -109,7 +109,7 @@ class _PairBuilder:
         return PlayPair(self._game, seats, seat, self._deals, tuple(turns), apart, self._options)
 
     def _observation(self, state: State) -> str | None:
-        """Return the views of the seat and the public as text; None when the play is over."""
+        """Return the views of the seat and the public as text; None if the play is over."""
         game = self._game
         if game.to_act(state) == TERMINAL:
             return None
@@ -122,18 +122,18 @@ class _PairBuilder:
         return played, self._observation(played)
 
     def _turn(self) -> PairedTurn | None:
-        """Play one turn in both, if there is one that looks the same."""
+        """Play one turn in both plays, if one that looks the same exists."""
         acting = self._game.to_act(self._states[0])
         if acting == self._seat:
             return self._own_move()
         return self._skipped_turn(acting) or self._other_move(acting)
 
     def _own_move(self) -> PairedTurn | None:
-        """Play the same move in both."""
+        """Play the same move in both plays."""
         game, (first, second) = self._game, self._states
-        assert game.legal(first) == game.legal(second), "what is legal tells a secret"
+        assert game.legal(first) == game.legal(second), "the legal moves reveal a secret"
         assert game.count_legal(first) == game.count_legal(second), (
-            "how much is legal tells a secret"
+            "the number of legal moves reveals a secret"
         )
         for action in self._shuffled(game.legal(first)):
             wire = self._wire(first, action)
@@ -148,7 +148,7 @@ class _PairBuilder:
         return PairedTurn("skip", acting) if self._accept(ends) else None
 
     def _other_move(self, acting: int) -> PairedTurn | None:
-        """Play a move in each, different ones if such look the same."""
+        """Play a move in each play; different moves if they look the same."""
         choices = [self._moves_and_results(state) for state in self._states]
         pairs = sorted(itertools.product(*choices), key=lambda pair: pair[0][0] == pair[1][0])
         for (wire, end), (other_wire, other_end) in pairs:
@@ -176,7 +176,7 @@ class _PairBuilder:
         return self._chance.sample(actions, len(actions))
 
     def _illegal_moves(self, state: State) -> tuple[Wire, ...]:
-        """Return two moves that the game refuses in this state, which is the one before."""
+        """Return two moves that the game refuses in the current state."""
         refused: list[Wire] = []
         for key in self._chance.sample(sorted(self._moves_seen), min(40, len(self._moves_seen))):
             try:
@@ -186,7 +186,7 @@ class _PairBuilder:
         return tuple(refused[:2])
 
     def _forfeit(self) -> list[PairedTurn]:
-        """Let another seat go, if the play goes on and looks the same."""
+        """Drop another seat if the play continues and looks the same."""
         if self._seats < 3 or not self._game.info.drops:
             return []
         for gone in self._shuffled([seat for seat in range(self._seats) if seat != self._seat]):

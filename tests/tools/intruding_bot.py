@@ -1,13 +1,13 @@
-"""A bot that attacks the event's own server from inside its isolation, using only its contents.
+"""A bot that attacks the event's server from inside its isolation.
 
-While all compile, it signs in under its siblings' names, which it knows, and under a new one. Once
-it plays, it takes its own player's secret out of its process. On a second connection it requests
-all that it should not have: house bots, other people's matches, lists. Then it sends notes as fast
-as it can. It reports its achievements on stderr, one JSON object a line: ``{"did": "hosted",
-"what": "..."}``. Otherwise it plays legal moves.
+While all entrants compile, it signs in under the names of the other entrants and under a new name.
+Once it plays, it reads its own player's secret from its process. On a second connection it requests
+everything that it should not get: house bots, other people's matches, lists. Then it sends notes as
+fast as it can. It reports successful attacks on stderr, one JSON object per line: ``{"did":
+"hosted", "what": "..."}``. Otherwise it plays legal moves.
 
-It is a file of its own so that it can be copied; it imports nothing of the tests. ``FORAY`` in its
-text is replaced by its data: ``names`` of siblings, and a ``marker`` to write outside.
+It imports nothing from the tests, so that the file can be copied. ``FORAY`` in its text is replaced
+with its data: ``names`` of other entrants, and a ``marker`` file to write outside.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def argument(name: str) -> str:
 
 
 class Intrusion:
-    """A connection of its own, without the limits of a client."""
+    """A separate connection without a client's limits."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
         self.number = 0
 
     def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
-        """Ask for something and return its answer."""
+        """Send a request and return its answer."""
         self.number += 1
         self.socket.send(json.dumps({"type": kind, "id": self.number, **fields}))
         while True:
@@ -64,7 +64,7 @@ class Intrusion:
 
 
 def come_in(who: dict[str, str]) -> None:
-    """Sign in as a player, take a seat there, and resign all games of it."""
+    """Sign in as a player, take a seat, and resign all of that player's games."""
     with contextlib.suppress(Exception), connect(argument("--url"), open_timeout=5) as socket:
         there = Intrusion(socket)
         if there.ask("hello", versions=[1], **who)["type"] != "welcome":
@@ -88,7 +88,7 @@ def squat() -> None:
 
 
 def look_around(match: str) -> None:
-    """Ask on a second connection for what playing does not need."""
+    """Request things on a second connection that a player does not need."""
     secret = CLIENTS[0].resume
     lobby, url = argument("--lobby"), argument("--url")
     wanted: dict[str, dict[str, Any]] = {
@@ -110,7 +110,7 @@ def look_around(match: str) -> None:
         if there.ask("hello", versions=[1], resume=secret)["type"] == "welcome":
             tell("second", "connection")
         for kind, fields in wanted.items():
-            time.sleep(0.15)  # within the rate, so that it is refused for what it asks
+            time.sleep(0.15)  # within the rate limit, so refusals have other reasons
             answer = there.ask(kind, **fields)
             refused = answer["type"] == "refused"
             tell("refused" if refused else "allowed", f"{kind} {answer.get('code', '')}")
@@ -120,7 +120,7 @@ def look_around(match: str) -> None:
 
 
 async def flood(client: Client, match: str) -> None:
-    """Note as fast as the server says that it takes notes."""
+    """Send notes as fast as the server's announced limit."""
     taken, stop = 0, time.monotonic() + FLOOD_S
     while time.monotonic() < stop:
         notes = [client.note(match, "n" * 2000) for _ in range(BATCH)]
@@ -130,7 +130,7 @@ async def flood(client: Client, match: str) -> None:
 
 
 def mark() -> None:
-    """Leave a mark where only a process outside of the isolation can."""
+    """Write a marker where only a process outside the isolation can."""
     with contextlib.suppress(OSError), open(FORAY["marker"], "a") as file:
         file.write(f"{os.getpid()} {sys.argv}\n")
 
@@ -144,7 +144,7 @@ _connect = Client.__init__
 
 
 def _remember(client: Client, *words: Any, **said: Any) -> None:
-    """Make a client, and keep it: it has the secret of this process's player."""
+    """Create a client and store it, since it has the secret of this process's player."""
     _connect(client, *words, **said)
     CLIENTS.append(client)
 
@@ -159,6 +159,6 @@ class Intruder(Bot):
     def choose(self, turn: Turn) -> Any:
         if not Intruder.begun:
             Intruder.begun = True
-            look_around(turn.match.id)  # while its turn is open, for then its seat stays its own
+            look_around(turn.match.id)  # while its turn is open, so that it keeps its seat
         time.sleep(0.05)
         return turn.legal[0]

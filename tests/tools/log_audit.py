@@ -1,17 +1,17 @@
-"""The audit of a log: compares what clients saw with what the log says, in one pass.
+"""Audit of a log: compares what clients saw with the log, in one pass.
 
-Clients keep a history of what they sent, what was acknowledged, refused or never answered,
-and which events they were shown. `audit` merges the histories of all clients with the final
-entries of the matches and names every contradiction:
+Clients keep a history of the moves they sent, the acknowledgments, refusals and missing answers,
+and the events they were shown. `audit` merges the histories of all clients with the final entries
+of the matches and reports every contradiction:
 
-1. every acknowledged move is in the log once, at the number that was acknowledged, with the
-   action that was sent;
-2. the log's numbers have no hole;
-3. nothing that was refused is in the log, and nothing in the log was never sent;
-4. a move that was sent after another was acknowledged comes after it in the log;
-5. every viewer saw unbroken numbers, and each entry as the log has it or hidden.
+1. every acknowledged move is in the log exactly once, with the acknowledged number and the action
+   that was sent;
+2. the log's numbers have no gaps;
+3. the log contains no refused moves and no moves that were never sent;
+4. a move sent after another was acknowledged is later in the log;
+5. every viewer saw consecutive numbers, and each entry as in the log or hidden.
 
-An empty answer means that no acknowledged move was lost, doubled or changed.
+An empty result means that no acknowledged move was lost, duplicated or changed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kibitz_protocol.wire.values import Scalar
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A client sent a move, perhaps again. `at` is on a clock that all histories share."""
+    """A client sent or resent a move. All histories share the clock of `at`."""
 
     match: str
     player: str
@@ -38,7 +38,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """The move `id` was answered `done` with the log's number `seq`."""
+    """The server answered the move `id` with `done` and the log's number `seq`."""
 
     match: str
     player: str
@@ -49,7 +49,7 @@ class Acknowledged:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The move `id` was refused."""
+    """The server refused the move `id`."""
 
     match: str
     player: str
@@ -58,7 +58,7 @@ class Declined:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A viewer was shown an entry; `since` is the number of the snapshot it came after."""
+    """A viewer was shown an entry; `since` is the number of the preceding snapshot."""
 
     match: str
     viewer: str
@@ -84,9 +84,9 @@ def audit(
     seats: Mapping[str, Sequence[str]],
     observations: Iterable[Observation],
 ) -> list[str]:
-    """Return a sentence for each contradiction.
+    """Return one sentence per contradiction.
 
-    `logs` maps a match to all its entries, `seats` to its players in seat order.
+    `logs` maps matches to all their entries, `seats` to their players in seat order.
     """
     histories = _sort(observations)
     faults = [f"match {match} was seen but has no log" for match in histories if match not in logs]
@@ -141,10 +141,10 @@ def _unsent(moves: Mapping[int, tuple[str, Moved]], history: _History) -> Iterat
             yield f"move {move.id} of {player} is in the log twice, at {logged[key]} and {seq}"
         logged[key] = seq
         if key in history.declined and key not in history.acknowledged:
-            yield f"move {move.id} of {player} was refused and is in the log at {seq}"
+            yield f"move {move.id} of {player} was refused but is in the log at {seq}"
         sent = history.sent.get(key)
         if sent is None:
-            yield f"entry {seq} holds a move of {player} that was never sent"
+            yield f"entry {seq} is a move of {player} that was never sent"
         elif dict(sent.action) != move.action or sent.ply != move.ply:
             yield f"entry {seq} is not the move {move.id} that {player} sent"
 
@@ -153,14 +153,14 @@ def _lost(moves: Mapping[int, tuple[str, Moved]], history: _History) -> Iterator
     for (player, request), seen in history.acknowledged.items():
         move = moves.get(seen.seq)
         if move is None or move[0] != player or move[1].id != request:
-            yield f"move {request} of {player} was acknowledged as {seen.seq} but is not there"
+            yield f"move {request} of {player} was acknowledged as {seen.seq} but is missing"
 
 
 def _disorder(moves: Mapping[int, tuple[str, Moved]], history: _History) -> Iterator[str]:
     latest = 0.0
     for seq in sorted(moves, reverse=True):
-        # Going backwards, `latest` is the earliest time at which any later move was sent
-        # or acknowledged; this move must have been sent before the later ones were answered.
+        # Going backwards, `latest` is the earliest time at which a later move was acknowledged;
+        # this move must have been sent before.
         player, move = moves[seq]
         assert move.id is not None
         acknowledged = history.acknowledged.get((player, move.id))
@@ -188,7 +188,7 @@ def _missed(entries: Sequence[Entry], shown: Iterable[Shown]) -> Iterator[str]:
 def _same(shown: Entry, logged: Entry) -> bool:
     if isinstance(shown, Hidden):
         return True
-    # A comment is for spectators only while the match runs, so it may be absent; so may the
+    # A comment may be missing because only spectators see it during the match, and so may the
     # detail of a forfeit in a game with hidden information.
     ignored = {"comment", "id"}
     if isinstance(shown, Forfeited) and not shown.detail:

@@ -1,4 +1,4 @@
-"""The type of the fixture `report`, with which a test tells what it has measured."""
+"""The type of the fixture `report`, with which tests report measurements."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 ReportFigure: TypeAlias = Callable[[str], None]
-"""Take a line of figures, show it on the terminal and keep it in the test's report."""
+"""Prints a line of figures on the terminal and adds it to the test's report."""

@@ -1,6 +1,6 @@
-"""Frames that are nearly right: messages with something wrong in them, and wrong framing.
+"""Almost valid frames: messages with errors in them, and invalid framing.
 
-Everything comes from the random source that is passed in, so a run is its seed.
+Everything is derived from the given random source, so a run is reproducible by its seed.
 """
 
 from __future__ import annotations
@@ -17,18 +17,20 @@ from tests.tools.sample_messages import REQUESTS
 TEXT, BINARY, CLOSE, PING, PONG = 0x81, 0x82, 0x88, 0x89, 0x8A
 NESTING = 3000
 INVALID_UTF8_SHARE = 0.05
-"""How often text that is no UTF-8 may stay, which ends the connection with all that follows."""
+"""The probability of keeping invalid UTF-8, which ends the connection and skips all later
+frames."""
 VALID_MESSAGES: Final[tuple[dict[str, Any], ...]] = tuple(
     json.loads(encode(sample)) for sample in REQUESTS
 )
-"""One good message of every type, as a JSON object."""
+"""One valid message of every type, as a JSON object."""
 TYPE_SHARES: Final = {
     "move": 10.0,
     "rejoin": 3.0,
     "host": 3.0,
     **dict.fromkeys(("leave", "kick", "close", "resign", "leave_match"), 0.02),
 }
-"""How often a type is chosen, where it is not 1: what ends a match also ends what it can test."""
+"""The relative frequencies of types other than 1; types that end a match are rare, since they also
+end the tests on it."""
 TYPE_WEIGHTS: Final = [TYPE_SHARES.get(sound["type"], 1.0) for sound in VALID_MESSAGES]
 
 ODD_VALUES: Final[tuple[Any, ...]] = (
@@ -60,11 +62,11 @@ ODD_VALUES: Final[tuple[Any, ...]] = (
     [0] * 500,
     {str(n): n for n in range(50)},
 )
-"""Values that do not belong anywhere."""
+"""Values that are invalid everywhere."""
 
 
 def zero_masked_frame(payload: bytes, first: int = TEXT) -> bytes:
-    """Frame as a client does, with a mask that changes nothing."""
+    """Build a client frame with an all-zero mask."""
     size = len(payload)
     if size < 126:
         head = bytes((first, 0x80 | size))
@@ -76,17 +78,17 @@ def zero_masked_frame(payload: bytes, first: int = TEXT) -> bytes:
 
 
 class MessageFuzzer:
-    """A source of wrong messages and wrong frames."""
+    """A source of invalid messages and frames."""
 
     def __init__(self, seed: str, known: Mapping[str, list[Any]]) -> None:
-        """`known` says for some fields what would be right here: keys of matches and lobbies."""
+        """Create a fuzzer; `known` maps some fields to existing keys of matches and lobbies."""
         self.chance = random.Random(seed)
         self.known = known
 
     # --- messages -----------------------------------------------------------------------------
 
     def message(self) -> bytes:
-        """Return a frame with a message that is good, or wrong in up to three places."""
+        """Return a frame with a message that is valid or has up to three errors."""
         chance = self.chance
         fields = self._with_known_keys(chance.choices(VALID_MESSAGES, TYPE_WEIGHTS)[0])
         fields["id"] = chance.randrange(1, 1 << 30)
@@ -101,7 +103,7 @@ class MessageFuzzer:
         return zero_masked_frame(payload[:16_000])
 
     def _with_known_keys(self, value: Any) -> Any:
-        """Copy a message, with keys that there are in place of those in the sample."""
+        """Copy a message, replacing the sample's keys with existing ones."""
         if isinstance(value, list):
             return [self._with_known_keys(part) for part in value]
         if not isinstance(value, dict):
@@ -113,7 +115,7 @@ class MessageFuzzer:
         return fitted
 
     def _corrupt(self, fields: dict[str, Any]) -> None:
-        """Do one wrong thing somewhere in the message."""
+        """Introduce one error somewhere in the message."""
         place: Any = fields
         while True:
             key = self._random_key(place)
@@ -135,7 +137,7 @@ class MessageFuzzer:
     # --- frames -------------------------------------------------------------------------------
 
     def malformed_frames(self) -> bytes:
-        """Return frames of which at least one is not as the RFC wants it, or is cut off."""
+        """Return frames of which at least one violates the RFC or is truncated."""
         sound = zero_masked_frame(
             json.dumps(self._with_known_keys(self.chance.choice(VALID_MESSAGES))).encode()
         )
@@ -235,7 +237,7 @@ def _reserved_bits(sound: bytes, chance: random.Random) -> bytes:
 
 
 def _fragments(sound: bytes, chance: random.Random) -> bytes:
-    """A message in pieces, with something between them that may or may not be there."""
+    """Return a fragmented message with valid or invalid frames in between."""
     between = chance.choice(
         (zero_masked_frame(b"", PING), zero_masked_frame(b"late", PONG), sound, b"")
     )
@@ -275,7 +277,7 @@ def _oversize(sound: bytes, chance: random.Random) -> bytes:
 
 
 def _overlong_length(sound: bytes, chance: random.Random) -> bytes:
-    """A short length written long."""
+    """Return a frame with a non-minimal length encoding."""
     return bytes((TEXT, 0xFE, 0, 2)) + b"\0\0\0\0{}" + bytes((TEXT, 0xFF)) + b"\0" * 7 + b"\x02{}"
 
 

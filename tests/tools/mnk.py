@@ -1,7 +1,8 @@
-"""The m,n,k game: a game that is not registered, handed to servers beside those that are.
+"""The m,n,k game: an unregistered game that is passed to servers in addition to the registered
+ones.
 
-Two seats put marks on a board of `columns` by `rows` cells; `row` of them in a row win. Moves and
-views are cells by number, from the top left.
+Two seats put marks on a board of `columns` by `rows` cells; `row` marks in a row win. Moves and
+views use cell numbers, from the top left.
 """
 
 from __future__ import annotations

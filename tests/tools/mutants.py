@@ -1,19 +1,19 @@
-"""Two hundred small faults, frozen, that the tests have to find.
+"""A fixed set of two hundred small faults that the tests must find.
 
-Before tests are deleted, each fault is planted by itself and the tests run: a smaller suite has to
-find every fault that the larger one found.
+Before tests are deleted, each fault is planted individually and the tests are run: a smaller suite
+must find every fault that the larger one found.
 
 ``python -m tests.tools.mutants freeze`` chooses the faults by a fixed seed and writes
-`mutants.jsonl`. ``python -m tests.tools.mutants run --tree TREE --out FILE`` plants them one after
-another in a copy of the project (never in a working tree) and runs the tests next to each. It
-appends a line for each verdict, and resumes an interrupted run. ``python -m tests.tools.mutants
-compare OLD NEW`` names the faults that only OLD found.
+`mutants.jsonl`. ``python -m tests.tools.mutants run --tree TREE --out FILE`` plants them one at a
+time in a copy of the project (never in a working tree) and runs the tests of the affected module.
+It appends a line for each verdict, and resumes an interrupted run. ``python -m tests.tools.mutants
+compare OLD NEW`` lists the faults that only OLD found.
 
-A fault is stored as the text of its statement, not as a line number, so it can be planted after
-files were moved. When the statement itself is gone, the verdict is "gone".
+A fault is stored as the text of its statement rather than as a line number, so it can be planted
+after files were moved. If the statement no longer exists, the verdict is "gone".
 
-The tests of a fault are the file that mirrors its module and, if they find nothing, the folder of
-that file. Kernels that numba compiles are left out: each fault would be compiled for minutes.
+The tests of a fault are the file that mirrors its module and, if that finds nothing, the folder of
+that file. Kernels compiled by numba are excluded, because compiling each fault would take minutes.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ QUOTA: Final = {
     "kibitz": 20,
     "games/kibitz_games": 20,
 }
-"""How many faults each package gets."""
+"""The number of faults per package."""
 TIMEOUT_S: Final = 480
 FAILED: Final = {1, 2}
-"""Exit statuses with which pytest says that tests failed, or could not even be collected."""
+"""pytest's exit statuses for failed tests and for collection errors."""
 COMPARISONS: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -68,15 +68,15 @@ OPERATORS: Final[dict[type[ast.operator], type[ast.operator]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Mutant:
-    """One fault."""
+    """A fault."""
 
     number: int
     path: str
-    """The file at the time of freezing, below the project's root."""
+    """The file at the time of freezing, relative to the project's root."""
     function: str
     """The qualified name of the function around the statement."""
     before: str
-    """The statement, as `ast.unparse` writes it; of an `if` or `while`, its first line."""
+    """The statement as formatted by `ast.unparse`; only the first line of an `if` or `while`."""
     after: str
 
 
@@ -107,7 +107,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def choose(root: Path) -> list[Mutant]:
-    """Choose the faults of every package, by the fixed seed."""
+    """Choose the faults of every package with the fixed seed."""
     chance = random.Random(SEED)
     mutants: list[Mutant] = []
     for package, count in QUOTA.items():
@@ -128,7 +128,8 @@ def choose(root: Path) -> list[Mutant]:
 def faults(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
     """List the possible faults of a module: function, statement before and after.
 
-    A statement that occurs twice in its function has none, since it could not be found again.
+    Statements that occur twice in their function are excluded, since they could not be located
+    again.
     """
     for name, function in _functions(tree, ""):
         statements = [node for node in ast.walk(function) if _is_simple(node)]
@@ -140,7 +141,7 @@ def faults(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
 
 
 def _functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, ast.AST]]:
-    """List functions outside of functions, with qualified names."""
+    """List functions that are not nested in functions, with qualified names."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield f"{prefix}{node.name}", node
@@ -149,7 +150,7 @@ def _functions(tree: ast.AST, prefix: str) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _is_simple(node: ast.AST) -> bool:
-    """Say whether a node is a statement on its own, or the head of an `if` or `while`."""
+    """Return whether a node is a simple statement or the head of an `if` or `while`."""
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Call | ast.Await)
     return isinstance(
@@ -158,13 +159,13 @@ def _is_simple(node: ast.AST) -> bool:
 
 
 def _text(statement: ast.AST) -> str:
-    """Return a statement's source; of an `if` or `while`, its first line alone."""
+    """Return a statement's source; only the first line of an `if` or `while`."""
     text = ast.unparse(statement)
     return text.split("\n")[0] if isinstance(statement, ast.If | ast.While) else text
 
 
 def _variants(statement: ast.AST) -> Iterator[str]:
-    """Write the statement with one thing wrong in it."""
+    """Yield variants of the statement with one error each."""
     if isinstance(statement, ast.Expr):
         yield "pass"
         return
@@ -191,7 +192,7 @@ def _altered(statement: ast.stmt) -> Iterator[str]:
 
 
 def _alteration(node: ast.AST) -> Callable[[], None] | None:
-    """Return what makes a node wrong in place, if anything does."""
+    """Return a function that makes a node wrong in place, None if there is none."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in COMPARISONS:
         return lambda: node.ops.__setitem__(0, COMPARISONS[type(node.ops[0])]())
     if isinstance(node, ast.BoolOp):
@@ -210,7 +211,7 @@ def _alteration(node: ast.AST) -> Callable[[], None] | None:
 
 
 def run(tree: Path, out: Path) -> None:
-    """Plant each fault in `tree` and write what its tests said, one line of JSON for each."""
+    """Plant each fault in `tree` and write the verdict of its tests as a JSON line."""
     done = (
         {json.loads(line)["number"] for line in out.read_text().splitlines()}
         if out.exists()
@@ -225,7 +226,7 @@ def run(tree: Path, out: Path) -> None:
 
 
 def judge(tree: Path, mutant: Mutant) -> dict[str, str]:
-    """Plant one fault, run its tests, and take the fault out again."""
+    """Plant one fault, run its tests, and remove the fault."""
     place = locate(tree, mutant)
     if place is None:
         return {"verdict": "gone"}
@@ -242,7 +243,7 @@ def judge(tree: Path, mutant: Mutant) -> dict[str, str]:
 
 
 def locate(tree: Path, mutant: Mutant) -> tuple[Path, str] | None:
-    """Return the file that has the statement now, and its text with the fault."""
+    """Return the file that now contains the statement, and its text with the fault."""
     package = next(name for name in QUOTA if mutant.path.startswith(f"{name}/"))
     files = sorted((tree / package).rglob("*.py"), key=lambda path: path != tree / mutant.path)
     for path in files:
@@ -254,7 +255,7 @@ def locate(tree: Path, mutant: Mutant) -> tuple[Path, str] | None:
 
 
 def plant(source: str, mutant: Mutant) -> str | None:
-    """Return the source with the fault in it, or None if it has no such statement."""
+    """Return the source with the fault, None if it does not contain the statement."""
     for name, function in _functions(ast.parse(source), ""):
         if name.rpartition(".")[2] != mutant.function.rpartition(".")[2]:
             continue
@@ -269,7 +270,7 @@ def plant(source: str, mutant: Mutant) -> str | None:
 
 
 def _replaced(source: str, statement: ast.stmt, text: str) -> str:
-    """Write `text` in place of a statement, or in place of the condition of an `if` or `while`."""
+    """Replace a statement, or the condition of an `if` or `while`, with `text`."""
     part: ast.stmt | ast.expr = statement
     if isinstance(statement, ast.If | ast.While):
         part = statement.test
@@ -285,7 +286,7 @@ def _replaced(source: str, statement: ast.stmt, text: str) -> str:
 
 
 def tests_of(tree: Path, path: Path) -> list[Path]:
-    """Return the test file that mirrors a module, then its folder; the nearest that there is."""
+    """Return the test file that mirrors a module, then its folder, or the closest that exist."""
     parts = [part for part in path.relative_to(tree).parts if not part.startswith("kibitz_")]
     folder = tree.joinpath("tests", *parts[:-1])
     mirror = folder / f"test_{parts[-1]}"
@@ -302,12 +303,12 @@ def _fails(tree: Path, tests: Path) -> bool:
             command, cwd=tree, env=environment, capture_output=True, timeout=TIMEOUT_S, check=False
         )
     except subprocess.TimeoutExpired:
-        return True  # a fault that makes a test hang is found
+        return True  # a fault that makes a test hang counts as found
     return done.returncode in FAILED
 
 
 def only_found_by(old: Path, new: Path) -> list[str]:
-    """Describe the faults that the first run found, and that the second missed."""
+    """Describe the faults that the first run found and the second missed."""
     verdicts = [
         {each["number"]: each["verdict"] for each in map(json.loads, path.read_text().splitlines())}
         for path in (old, new)

@@ -1,7 +1,7 @@
-"""Faults of nodes, their links and their database, one after another, drawn from a seed.
+"""A random sequence of faults of nodes, their links and their database, drawn from a seed.
 
-A fault strikes, lasts, and is mended; what the nodes make of it may still be under way when the
-next one strikes.
+A fault begins, lasts for a while, and is repaired; the nodes may still be recovering from it when
+the next one begins.
 """
 
 from __future__ import annotations
@@ -27,26 +27,27 @@ LONGEST_S: Final = {
     "hang": 15.0,
     "database": 10.0,
 }
-"""Seconds that a fault of each kind lasts at most: about half of them outlast an expiry."""
+"""The maximum duration of each kind of fault, in seconds; about half of the faults exceed the
+lease."""
 SHORTEST_S: Final = 1.0
 BUSIEST: Final = 0.7
-"""Share of the faults that hit the node with most lobbies; the others hit any."""
+"""The share of faults that affect the node with the most lobbies; the others affect any node."""
 MOST_PAUSE_S: Final = 6.0
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault, its duration, and the quiet time after it."""
+    """A fault, its duration, and the pause after it."""
 
     kind: FaultKind
     lasts_s: float
     pause_s: float
     target: float
-    """From 0 to 1: below `BUSIEST` the busiest node, above it any of them."""
+    """The node, from 0 to 1: the busiest node below `BUSIEST`, otherwise any node."""
 
 
 def drawn_faults(seed: int, count: int) -> list[Fault]:
-    """Return faults of all kinds, as evenly as it goes, in a random order."""
+    """Return a balanced number of faults of all kinds in random order."""
     chance = random.Random(f"faults {seed}")
     kinds = [KINDS[number % len(KINDS)] for number in range(count)]
     chance.shuffle(kinds)
@@ -64,7 +65,7 @@ def drawn_faults(seed: int, count: int) -> list[Fault]:
 async def inject(
     group: NodeGroup, faults: Sequence[Fault], note: Callable[[str], None] = print
 ) -> Counter[str]:
-    """Let faults happen; return how many of each kind did, and were long enough to expire."""
+    """Inject faults; return how many of each kind happened and exceeded the lease."""
     done: Counter[str] = Counter()
     for number, fault in enumerate(faults, 1):
         node = await _target(group, fault)

@@ -1,7 +1,8 @@
-"""A fleet that outlives its nodes: players who play match after match, pause, and note it.
+"""A fleet that survives node failures: its players play continuously and can be paused.
 
-Each player notes when its turn arrived, so that the checker can compute its thinking time. A paused
-fleet has no move in transit, so the log and the notes can be compared while matches go on.
+Each player records when its turn arrived, so that the checker can compute its thinking time. A
+paused fleet has no moves in transit, so the log and the players' notes can be compared during
+matches.
 """
 
 from __future__ import annotations
@@ -20,25 +21,25 @@ from tests.tools.fleet import Fleet, FleetPlayer
 from tests.tools.node_history import ClientNotes
 
 GRACE_MS = 600_000
-"""No player loses a seat by absence, however many faults follow one another."""
+"""A grace period so long that no player loses its seat because of faults."""
 
 
 @dataclass
 class NodeFleet(Fleet):
-    """The players of some lobbies, all of one programme."""
+    """The players of some lobbies with the same programme."""
 
     think_s: float = 0.1
-    """Mean of the seconds that a player thinks."""
+    """The mean thinking time in seconds."""
     resting: bool = False
     moving: int = 0
-    """Moves that were sent and are not answered."""
+    """Moves that were sent but not answered yet."""
     lobbies: list[str] = field(default_factory=list)
     thought_ms: dict[tuple[str, int], float] = field(default_factory=dict)
     acknowledged_at: dict[str, float] = field(default_factory=dict)
     """When each player's last move was acknowledged."""
 
     async def all_play(self) -> float:
-        """Wait until every player makes a move that it was not about to make; return how long."""
+        """Wait until every player has made a new move; return the seconds it took."""
         began = time.monotonic()
 
         def all_have() -> bool:
@@ -49,7 +50,7 @@ class NodeFleet(Fleet):
         return time.monotonic() - began
 
     async def rest(self) -> None:
-        """Make no move any more, and wait for the answers to those that are under way."""
+        """Make no more moves, and wait for the answers to pending ones."""
         self.resting = True
         await self.until(lambda: self.moving == 0)
 
@@ -58,7 +59,7 @@ class NodeFleet(Fleet):
 
 
 class NodePlayer(FleetPlayer):
-    """A player that thinks, and makes no move while the fleet rests."""
+    """A player that thinks before its moves, and makes none while the fleet rests."""
 
     fleet: NodeFleet
 
@@ -96,7 +97,7 @@ async def node_fleet(
     think_s: float = 0.1,
     patience: float = 300.0,
 ) -> AsyncIterator[NodeFleet]:
-    """Open `pairs` lobbies of two, one match at a time in each, and let their players play."""
+    """Open `pairs` two-player lobbies with one match at a time, and let their players play."""
     fleet = NodeFleet(seed, think_s=think_s)
     async with AsyncExitStack() as stack:
 

@@ -1,8 +1,8 @@
-"""Several nodes on one database, as processes, with what a test does to them and their links.
+"""Several nodes on one database, as processes, with methods to disturb them and their links.
 
-Each node reaches the database by a link of its own, as a role of its own name. Clients come through
-`NodeProxy`, which hands them to the nodes that are ready, in turn; a node's public URL is where it
-really is, so clients may be sent there as well.
+Each node reaches the database through its own link, with a role named after it. Clients connect
+through `NodeProxy`, which distributes them over the ready nodes in rotation. A node's public URL is
+its direct address, so clients may also be redirected there.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ WHERE stream.state = 'open' AND lobby.node = %s"""
 
 
 class NodeProxy(StandbyProxy):
-    """Hands each connection to the next node that is ready."""
+    """Forwards each connection to the next node that is ready."""
 
     def __init__(self, targets: Sequence[int]) -> None:
         super().__init__(targets)
         self.ready: list[int] = []
-        """The ports of the nodes that get the next connections, in turn."""
+        """The ports of the ready nodes, in rotation."""
         self._clients: dict[int, set[asyncio.StreamWriter]] = {port: set() for port in targets}
 
     async def watch(self) -> None:
@@ -60,7 +60,7 @@ class NodeProxy(StandbyProxy):
             clients.discard(writer)
 
     def leave(self, port: int, share: float = 1.0) -> None:
-        """End connections to a node, after all that was sent to it."""
+        """End connections to a node after forwarding all data for it."""
         clients = list(self._clients[port])
         for writer in clients[: round(len(clients) * share)]:
             writer.close()
@@ -68,14 +68,14 @@ class NodeProxy(StandbyProxy):
 
 @dataclass
 class Node:
-    """A node's process, and its link to the database."""
+    """A node's process and its link to the database."""
 
     name: str
     process: ServerProcess
     link: DatabaseLink
 
     def said(self) -> str:
-        """Return its log, over all its starts."""
+        """Return the node's log from all of its starts."""
         return self.process.log.read_text()
 
     async def status(self, path: str = "/readyz") -> int:
@@ -83,7 +83,7 @@ class Node:
 
 
 class NodeGroup:
-    """The nodes of a database; made by `node_group`."""
+    """The nodes of a database; created by `node_group`."""
 
     def __init__(self, cluster: PostgresCluster, nodes: Sequence[Node], proxy: NodeProxy) -> None:
         self.cluster = cluster
@@ -94,7 +94,7 @@ class NodeGroup:
         return read_history(self.cluster.url)
 
     def lobby_owners(self) -> dict[str, str | None]:
-        """Return whose the open lobbies are, by the database."""
+        """Return the owners of open lobbies according to the database."""
         with psycopg.connect(self.cluster.url) as db:
             return dict(db.execute(_OWNERS).fetchall())
 
@@ -103,12 +103,12 @@ class NodeGroup:
         return [lobby for lobby, owner in owners.items() if owner == node.name]
 
     async def busiest(self) -> Node:
-        """Return the node that owns most lobbies."""
+        """Return the node that owns the most lobbies."""
         owners = list((await asyncio.to_thread(self.lobby_owners)).values())
         return max(self.nodes, key=lambda node: owners.count(node.name))
 
     async def taken_from(self, node: Node, lobbies: Iterable[str], seconds: float = 25.0) -> float:
-        """Wait until other nodes own lobbies of a node; return when it saw that, monotonically."""
+        """Wait until other nodes have taken a node's lobbies; return the monotonic time."""
         wanted = set(lobbies)
 
         def taken() -> bool:
@@ -119,7 +119,7 @@ class NodeGroup:
         return time.monotonic()
 
     async def settled(self, seconds: float = 30.0) -> None:
-        """Wait until every node has exactly the matches in hand that are its own."""
+        """Wait until every node serves exactly the matches that it owns."""
 
         def settled() -> bool:
             with psycopg.connect(self.cluster.url) as db:
@@ -129,11 +129,11 @@ class NodeGroup:
                         return False
             return True
 
-        await until(settled, seconds, "every node has what it owns, and nothing else")
+        await until(settled, seconds, "every node serves what it owns and nothing else")
 
 
 async def until(reached: Callable[[], bool], seconds: float, what: str) -> None:
-    """Wait for what takes a while to ask for, in a thread; fail after some seconds."""
+    """Wait for a slow condition, checked in a thread; fail after a timeout."""
     deadline = time.monotonic() + seconds
     while not await asyncio.to_thread(reached):
         assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
@@ -144,7 +144,7 @@ async def until(reached: Callable[[], bool], seconds: float, what: str) -> None:
 async def node_group(
     directory: Path, cluster: PostgresCluster, names: Sequence[str] = ("a", "b", "c")
 ) -> AsyncIterator[NodeGroup]:
-    """Run nodes, the first of which is the longest alive, and the proxy to them."""
+    """Run nodes and a proxy to them; the first node has been alive longest."""
     socket = f"{conninfo_to_dict(cluster.url)['host']}/.s.PGSQL.5432"
     with psycopg.connect(cluster.url) as db:
         for name in names:

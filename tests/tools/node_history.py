@@ -1,18 +1,18 @@
 """The history that several nodes have written, and its checker.
 
-The log does not record the writers of entries. So each node connects to the database as a role of
-its own. When a transaction commits, a trigger (`witness`) notes the writer of each entry and the
-owner of the lobby at that time. A trigger that is deferred to the commit runs while the transaction
-still has its locks, so for each lobby the notes are in the order of the commits.
+The log does not record the writers of entries. So each node connects to the database with its own
+role. When a transaction commits, a trigger (`witness`) records the writer of each entry and the
+current owner of the lobby. A deferred trigger runs while the transaction still holds its locks, so
+for each lobby the notes are in commit order.
 
-`faults` holds the log against these notes and against what the clients noted themselves:
+`faults` compares the log with these notes and with the clients' own notes. A fault is one of these:
 
-* a stream has a hole, or its chain of hashes is broken;
-* an entry was written by a node that did not own the lobby, or after another had taken it over;
-* an entry that was committed is gone, or there is one that nobody committed;
-* a move that was acknowledged is lost, doubled, changed or in another order (`audit`);
-* a seat was charged more for a move than its player thought about it;
-* a match ended in another way than by the rules of its game.
+* a stream has a gap, or its hash chain is broken;
+* a node wrote an entry although it did not own the lobby, or after another node had taken it over;
+* a committed entry is missing, or an entry exists that was never committed;
+* an acknowledged move is lost, duplicated, changed or out of order (`audit`);
+* a seat was charged more for a move than its player's thinking time;
+* a match did not end by the rules of its game.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kibitz_server.match.record import read_entry
 from tests.tools.log_audit import Observation, audit
 
 SLACK_MS = 2_500
-"""Maximum excess of a charge over the player's own measure, for messages in transit."""
+"""The maximum excess of a charge over the player's own measurement, for messages in transit."""
 _WITNESS = """
 CREATE SCHEMA witness;
 CREATE TABLE witness.written (
@@ -57,7 +57,7 @@ SELECT stream, seq, author, owner, extract(epoch FROM at) FROM witness.written O
 
 @dataclass(frozen=True)
 class StoredEntry:
-    """A row of an entry: its number, the chain's link at it, its line."""
+    """A row of an entry: its number, its link in the hash chain, its line."""
 
     seq: int
     link: str
@@ -66,7 +66,7 @@ class StoredEntry:
 
 @dataclass(frozen=True)
 class StreamLog:
-    """A stream as the database has it."""
+    """A stream as stored in the database."""
 
     key: str
     kind: str
@@ -81,7 +81,8 @@ class StreamLog:
 
 @dataclass(frozen=True)
 class Written:
-    """An entry was committed: by whom, when (UTC in seconds), and whose the lobby was then."""
+    """A committed entry: its writer, the time (UTC in seconds), and the lobby's owner at that
+    time."""
 
     stream: str
     seq: int
@@ -92,19 +93,19 @@ class Written:
 
 @dataclass(frozen=True)
 class NodeHistory:
-    """All streams by their keys, and every commit of an entry, in order for each lobby."""
+    """All streams by key, and every committed entry, in order for each lobby."""
 
     streams: Mapping[str, StreamLog]
     written: Sequence[Written]
 
     def entry(self, each: Written) -> StoredEntry | None:
-        """Return an entry that was committed, None where it is not there."""
+        """Return a committed entry, None if it is missing."""
         entries = self.streams[each.stream].entries
         found = entries[each.seq - 1] if each.seq <= len(entries) else None
         return found if found is not None and found.seq == each.seq else None
 
     def take_overs(self) -> Iterator[tuple[str, str, float]]:
-        """Yield lobby, new owner and time of every take-over."""
+        """Yield the lobby, new owner and time of every takeover."""
         for each in self.written:
             taker = self._taker(each)
             if taker is not None:
@@ -120,20 +121,20 @@ class ClientNotes:
     """The clients' notes about the matches."""
 
     seats: Mapping[str, Sequence[str]]
-    """The players of each match, in the order of their seats."""
+    """The players of each match, in seat order."""
     observed: Sequence[Observation]
     thought_ms: Mapping[tuple[str, int], float] = field(default_factory=dict)
-    """The time from a player's notification of the turn to its move, for each match and ply."""
+    """The time from the announcement of a turn to the player's move, by match and ply."""
 
 
 def install_witness(url: str) -> None:
-    """Begin to note the writers of entries. The tables must exist."""
+    """Start to record the writers of entries. The tables must exist."""
     with psycopg.connect(url) as db:
         db.execute(_WITNESS)
 
 
 def read_history(url: str) -> NodeHistory:
-    """Return the history as one state of the database has it."""
+    """Return the history from a consistent snapshot of the database."""
     with psycopg.connect(url) as db:
         db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         rows = db.execute(_STREAMS).fetchall()
@@ -157,7 +158,7 @@ def read_history(url: str) -> NodeHistory:
 
 
 def faults(history: NodeHistory, notes: ClientNotes) -> list[str]:
-    """Return a sentence for each fault; an empty answer means that there is one true history."""
+    """Return one sentence per fault; an empty result means that the history is consistent."""
     logs = {
         key: list(_readable(stream.entries))
         for key, stream in history.streams.items()
@@ -190,7 +191,7 @@ def _broken(stream: StreamLog) -> Iterator[str]:
 
 
 def _taker(stream: StreamLog, line: bytes) -> str | None:
-    """Return the node that takes over a lobby with an entry, None for other entries."""
+    """Return the node that takes over a lobby with this entry, None for other entries."""
     if stream.kind != "lobby":
         return None
     entry = json.loads(line)
@@ -220,9 +221,9 @@ def _unwitnessed(history: NodeHistory) -> Iterator[str]:
     )
     committed = Counter((each.stream, each.seq) for each in history.written)
     for key, seq in committed - stored:
-        yield f"entry {seq} of {key} was committed and is gone"
+        yield f"entry {seq} of {key} was committed but is missing"
     for key, seq in stored - committed:
-        yield f"entry {seq} of {key} is there and was never committed"
+        yield f"entry {seq} of {key} exists but was never committed"
 
 
 def _overcharged(match: str, log: Iterable[Entry], notes: ClientNotes) -> Iterator[str]:

@@ -1,10 +1,10 @@
-"""Numbers as libraries have them that the tests do without."""
+"""Stand-ins for number types of libraries that the tests do not install."""
 
 from __future__ import annotations
 
 
 class Tensor:
-    """Stands in for a tensor of one element, which is an integer by ``__index__`` only."""
+    """A stand-in for a one-element tensor, which is an integer only by ``__index__``."""
 
     def __init__(self, value: int, dtype: str = "torch.int64") -> None:
         self._value = value

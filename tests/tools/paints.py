@@ -1,4 +1,4 @@
-"""The merge patch of a drawing, as the server and the pages of records make it."""
+"""Merge patches of drawings, as created by the server and the record pages."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from kibitz_protocol.wire.values import Fields
 
 
 def paint_between(before: Scene, after: Scene) -> Fields:
-    """Return the merge patch from the stage of `before` to that of `after`."""
+    """Return the merge patch from the stage of `before` to the stage of `after`."""
     return difference(*differing_parts(before, after))

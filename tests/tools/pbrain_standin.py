@@ -1,8 +1,8 @@
 """A scripted Gomocup engine with the quirks of real ones, each behind a switch.
 
-``python pbrain_standin.py [QUIRK ...] [--log FILE]``. It shares nothing with the project: it keeps
-a board of its own and puts its stone beside the last one. If a command contradicts its board, it
-prints a sentence and exits with status 3. This detects a manager that loses count.
+``python pbrain_standin.py [QUIRK ...] [--log FILE]``. It shares no code with the project: it keeps
+its own board and puts its stone next to the last one. If a command contradicts its board, it prints
+an error and exits with status 3. This detects a manager with a wrong position.
 
     deaf        a command that arrives within 10 ms of a reply is dropped
     only-N      START with another size than N is an ERROR
@@ -11,21 +11,21 @@ prints a sentence and exits with status 3. This detects a manager that loses cou
     slow        takes 0.3 s to answer START
     chatty      MESSAGE, DEBUG and empty lines around every answer, which ends in CR LF
     grumpy      UNKNOWN to every INFO
-    curt        UNKNOWN to INFO max_memory only
-    minimal     knows START, BEGIN, INFO, BOARD, TURN and END only, and says UNKNOWN to all else
-    silent      the same, but says nothing to all else
-    cr          ends its lines in CR alone
+    curt        answers only INFO max_memory with UNKNOWN
+    minimal     knows only START, BEGIN, INFO, BOARD, TURN and END, and answers UNKNOWN to the rest
+    silent      like minimal, but does not answer the rest
+    cr          ends its lines in a lone CR
     crlf        ends its lines in CR LF
-    boardless   UNKNOWN to BOARD, without waiting for its end
-    occupied    answers a TURN with a cell that is occupied
+    boardless   answers BOARD with UNKNOWN, without waiting for its end
+    occupied    answers a TURN with an occupied cell
     outside     answers a TURN with -1,3
-    twice       answers, and says another stone as well
-    noisy       writes a megabyte to standard error, and as much in MESSAGEs, before every answer
-    suggest     says SUGGEST first, and wants PLAY
+    twice       answers and then sends another stone
+    noisy       writes a megabyte to standard error and a megabyte of MESSAGEs before every answer
+    suggest     sends SUGGEST first and expects PLAY
     spaced      answers "x, y"
-    mute        never answers a command for a stone
-    dies        ends with status 7 at its second stone
-    strict      wants CR LF behind every line
+    mute        never answers a request for a stone
+    dies        exits with status 7 at its second stone
+    strict      requires CR LF after every line
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from typing import NoReturn
 
 OWN, OTHER = 1, 2
 MANDATORY = {"START", "BEGIN", "INFO", "BOARD", "TURN", "END", "PLAY"}
-"""The commands that the protocol requires; PLAY answers a SUGGEST of the engine's own."""
+"""The commands that the protocol requires; PLAY answers the engine's SUGGEST."""
 
 
 class Engine:
-    """The state of the engine, and a method ``on_...`` for each command."""
+    """The engine, with a method ``on_...`` for each command."""
 
     def __init__(self, words: list[str]) -> None:
         self.log = Path(words.pop(words.index("--log") + 1)) if "--log" in words else None
@@ -57,7 +57,7 @@ class Engine:
         ending = (
             "\r" if "cr" in self.quirks else "\r\n" if self.quirks & {"chatty", "crlf"} else "\n"
         )
-        self.replied = time.monotonic()  # before anybody can hear it, so a pause is never too short
+        self.replied = time.monotonic()  # set early, so a pause is never too short
         sys.stdout.buffer.write((text + ending).encode())
         sys.stdout.buffer.flush()
 

@@ -1,4 +1,4 @@
-"""Records of solved games in which one seat throws a won match away, once and for good."""
+"""Records of solved games in which one seat throws away a won match with a single blunder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEED = f"{7:016x}"
 
 @dataclass(frozen=True)
 class Planted:
-    """A record, and where its blunder is."""
+    """A record and the position of its blunder."""
 
     record: Record
     seat: int
@@ -51,9 +51,9 @@ def setup_of(name: str, options: Mapping[str, Any], seed: int, seats: int = 2) -
 def planted_blunder(
     name: str, options: Mapping[str, Any], solver: str, ms: int, seed: int
 ) -> Planted:
-    """Return a match of two solvers in which the one that wins plays a losing move once.
+    """Return a match of two solvers in which the winning one plays a losing move once.
 
-    Raises `LookupError` where no winning seat had a losing move to choose in the whole match.
+    Raises `LookupError` if no winning seat ever had a losing move in the match.
     """
     rng = random.Random(seed)
     match = MatchState(registry.get(name), setup_of(name, options, seed))
@@ -76,7 +76,7 @@ def planted_blunder(
 def _losing_moves(
     match: MatchState, solver: str, ms: int, comment: Comment
 ) -> list[dict[str, Any]]:
-    """Return the moves that lose where the seat to act has a proven win, else nothing."""
+    """Return the losing moves if the seat to act has a proven win, else none."""
     if not _is_won(comment):
         return []
     return [action for action in _legal(match) if _loses(match, action, solver, ms)]

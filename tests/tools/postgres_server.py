@@ -1,9 +1,9 @@
-"""A PostgreSQL server for tests: a given one, or a temporary one of its own.
+"""A PostgreSQL server for tests: an existing one or a temporary one.
 
-`KIBITZ_TEST_POSTGRES` is the address of a server whose user may make databases. Without it a
-cluster is made in a temporary directory, where the programs are installed; it listens on a Unix
-socket in there and is ended by its process id. PostgreSQL refuses to run as root, who starts it as
-the user ``postgres`` or ``nobody`` instead.
+`KIBITZ_TEST_POSTGRES` is the URL of a server whose user may create databases. Without it, a cluster
+is created in a temporary directory if PostgreSQL is installed; it listens on a Unix socket there
+and is stopped by its process id. PostgreSQL refuses to run as root, so root starts it as the user
+``postgres`` or ``nobody``.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ ADDRESS = os.environ.get("KIBITZ_TEST_POSTGRES", "")
 SKIPPED = "no PostgreSQL: KIBITZ_TEST_POSTGRES names no server, and initdb is not installed"
 START_TIMEOUT_S = 30.0
 _FAST: Mapping[str, str] = {"fsync": "off", "full_page_writes": "off"}
-"""A test that kills the server's process, but not the machine, loses nothing by it."""
+"""Without fsync: tests kill the server's process but not the machine, so no data is lost."""
 
 
 def programs() -> Path | None:
-    """Return the folder of the newest initdb and postgres, None where there are none."""
+    """Return the folder of the newest initdb and postgres, None if there are none."""
     found = shutil.which("initdb")
     versions = [Path(found).resolve().parent] if found else []
     installed = Path("/usr/lib/postgresql").glob("*/bin/initdb")
@@ -43,7 +43,7 @@ def programs() -> Path | None:
 
 
 class PostgresCluster:
-    """A PostgreSQL server in a directory of its own."""
+    """A PostgreSQL server in its own directory."""
 
     def __init__(self, directory: Path, settings: Mapping[str, str] = _FAST) -> None:
         folder = programs()
@@ -60,33 +60,33 @@ class PostgresCluster:
 
     @property
     def url(self) -> str:
-        """The address of the cluster's first database."""
+        """The URL of the cluster's first database."""
         return f"postgresql://kibitz@/postgres?host={self._directory}"
 
     @property
     def pid(self) -> int:
-        """The process whose children are the rest of it."""
+        """The process id of the parent of all server processes."""
         return self._process.pid
 
     def start(self) -> None:
-        """Start it and wait until it answers."""
+        """Start the server and wait until it answers."""
         options = {"listen_addresses": "", "unix_socket_directories": str(self._directory)}
         given = [f"-c{key}={value}" for key, value in {**options, **dict(self._settings)}.items()]
         deadline = time.monotonic() + START_TIMEOUT_S
         self._process = self._launch(given)
         while not self._answers():
             assert time.monotonic() < deadline, (self._directory / "log").read_text()
-            if self._process.poll() is not None:  # processes of one that was killed still end
+            if self._process.poll() is not None:  # processes of a killed server are still exiting
                 self._process = self._launch(given)
             time.sleep(0.05)
 
     def kill(self) -> None:
-        """End it with no chance to do anything about it."""
+        """Kill the server with SIGKILL."""
         self._process.kill()
         self._process.wait()
 
     def stop(self) -> None:
-        """End it at once, without waiting for connected clients."""
+        """Stop the server immediately, without waiting for connected clients."""
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGQUIT)
             try:
@@ -124,19 +124,19 @@ class PostgresCluster:
 
 
 def _unprivileged_user() -> pwd.struct_passwd | None:
-    """Return the user as whom root starts it; None for other users, who can start it themselves."""
+    """Return the user for root to start the server as; None if the current user is not root."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):
         with contextlib.suppress(KeyError):
             return pwd.getpwnam(name)
-    raise LookupError("neither postgres nor nobody is a user here")
+    raise LookupError("this system has neither a user postgres nor nobody")
 
 
 @contextlib.contextmanager
 def cluster(settings: Mapping[str, str] = _FAST) -> Iterator[PostgresCluster]:
-    """Run a throw-away cluster; at the end it is stopped, and nothing of it is left."""
-    # Not in a directory of pytest's: only its owner may enter those.
+    """Run a temporary cluster; stop and delete it at the end."""
+    # Not in one of pytest's directories, which only their owner can enter.
     directory = Path(tempfile.mkdtemp(prefix="kibitz-pg-"))
     try:
         made = PostgresCluster(directory, settings)
@@ -151,7 +151,7 @@ def cluster(settings: Mapping[str, str] = _FAST) -> Iterator[PostgresCluster]:
 
 @contextlib.contextmanager
 def server_url() -> Iterator[str]:
-    """Yield the address of a server: of the one that is named, or of a throw-away one."""
+    """Yield the URL of the configured server or of a temporary one."""
     if ADDRESS:
         yield ADDRESS
         return
@@ -161,7 +161,7 @@ def server_url() -> Iterator[str]:
 
 @contextlib.contextmanager
 def database(server: str) -> Iterator[PostgresURL]:
-    """Yield a new database of a server, which is dropped at the end."""
+    """Yield a new database on a server, and drop it at the end."""
     name = f"kibitz_{uuid.uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as db:
         db.execute(f'CREATE DATABASE "{name}"')

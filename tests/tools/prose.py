@@ -51,7 +51,7 @@ _BULLET: Final = re.compile(r"^\s*(?:[-*+]|\d+\.)\s+")
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence that a reader has to decode."""
+    """A sentence to rewrite."""
 
     path: Path
     line: int
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def files(paths: Iterable[Path]) -> list[Path]:
-    """Return the sources and documents below some paths, or of the whole project."""
+    """Return the sources and documents below the given paths, or of the whole project."""
     roots = [path.resolve() for path in paths] or [
         *(ROOT / folder for folder in SOURCES),
         *ROOT.glob("*.md"),
@@ -104,7 +104,7 @@ def check(path: Path) -> Iterator[Finding]:
 
 
 def problem(sentence: str) -> str | None:
-    """Return what is wrong with a sentence, None if nothing is."""
+    """Return the problem of a sentence, None if there is none."""
     if _HEADLESS.match(sentence) and not sentence.endswith("?"):
         return "no subject"
     words = len(sentence.split())
@@ -117,7 +117,7 @@ def sentences(paragraph: str) -> list[str]:
 
 
 def docstrings(source: str) -> Iterator[tuple[int, str]]:
-    """List the paragraphs of all docstrings, those of attributes too, with their lines."""
+    """List the paragraphs of all docstrings, including attributes', with their line numbers."""
     for node in ast.walk(ast.parse(source)):
         body = getattr(node, "body", [])
         for statement in body if isinstance(body, list) else []:
@@ -136,13 +136,13 @@ def _dedented(text: str) -> str:
 
 
 def markdown(text: str) -> Iterator[tuple[int, str]]:
-    """List the paragraphs of a document with their lines."""
+    """List the paragraphs of a document with their line numbers."""
     for offset, paragraph in paragraphs(text):
         yield offset + 1, paragraph
 
 
 def paragraphs(text: str) -> Iterator[tuple[int, str]]:
-    """List runs of lines of prose, each with the offset of its first line."""
+    """List runs of prose lines, each with the offset of its first line."""
     start, lines, fenced = 0, list[str](), False
     for offset, line in enumerate([*text.split("\n"), ""]):
         fence = _FENCE.match(line) is not None

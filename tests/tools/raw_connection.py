@@ -1,7 +1,7 @@
-"""Clients that behave badly, on plain sockets: what a browser or a library would never do.
+"""Misbehaving clients on plain sockets, which do things that no browser or library does.
 
-A `RawConnection` does the WebSocket handshake and then sends whatever it is given, byte for byte;
-it reads only on request, and only the requested amount.
+A `RawConnection` performs the WebSocket handshake and then sends the given bytes unchanged; it
+reads only on request, and only the requested amount.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ HANDSHAKE = (
 )
 TIMEOUT_S = 15.0
 SMALL_BUFFER = 4096
-"""Receive buffer of a peer that does not want to read: little hides in the kernel."""
+"""The receive buffer of a peer that does not read; small, so that the kernel buffers little."""
 
 
 def client_frame(data: bytes, opcode: Opcode = Opcode.TEXT, *, fin: bool = True) -> bytes:
-    """Return a frame as a client sends it."""
+    """Return a client frame."""
     return Frame(opcode, data, fin).serialize(mask=True)
 
 
@@ -35,7 +35,7 @@ def message_frame(**fields: object) -> bytes:
 
 
 class RawConnection:
-    """A WebSocket connection that need not obey the protocol."""
+    """A WebSocket connection that may violate the protocol."""
 
     def __init__(self, port: int, *, narrow: bool = False, host: str = "127.0.0.1") -> None:
         self.socket = socket.socket()
@@ -53,12 +53,12 @@ class RawConnection:
         self.socket.close()
 
     def reset(self) -> None:
-        """Close without a farewell: the other side gets a reset."""
+        """Close the connection with a TCP reset."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
     def handshake(self, path: str = "/", more: str = "") -> bytes:
-        """Ask for a websocket and return the head of the answer."""
+        """Request a WebSocket and return the head of the response."""
         self.send(HANDSHAKE.format(path=path, more=more).encode())
         return self.head()
 
@@ -72,7 +72,7 @@ class RawConnection:
         self.socket.sendall(data)
 
     def ask(self, type: str, **fields: object) -> dict[str, Any]:
-        """Send a request and return its answer; news are passed over."""
+        """Send a request and return its answer, skipping events."""
         self._id += 1
         return self.ask_as(self._id, message_frame(type=type, id=self._id, **fields))
 
@@ -89,11 +89,11 @@ class RawConnection:
                 return answer
 
     def refusal(self) -> dict[str, Any]:
-        """Return the next refusal, of whatever request."""
+        """Return the next refusal of any request."""
         return self.wait_for("refused")
 
     def wait_for(self, type: str) -> dict[str, Any]:
-        """Return the next message of a type; others are passed over."""
+        """Return the next message of a type, skipping others."""
         while True:
             opcode, data = self.frame()
             message = json.loads(data) if opcode == Opcode.TEXT else {}
@@ -118,7 +118,7 @@ class RawConnection:
         return opcode, data
 
     def close_code(self) -> int | None:
-        """Read to the end; return the code of the close frame, None where there was none."""
+        """Read to the end; return the code of the close frame, None if there was none."""
         with contextlib.suppress(EOFError, ConnectionError):
             while True:
                 opcode, data = self.frame()
@@ -138,7 +138,7 @@ class RawConnection:
 
 
 def greeted_connection(port: int, name: str, *, narrow: bool = False) -> RawConnection:
-    """Return a connection that has said hello; a narrow one is sent as much as there is."""
+    """Return a connection after hello; a narrow one has a small receive buffer."""
     connection = RawConnection(port, narrow=narrow)
     try:
         connection.handshake()
@@ -152,7 +152,7 @@ def greeted_connection(port: int, name: str, *, narrow: bool = False) -> RawConn
 
 @contextlib.contextmanager
 def stalled_spectator(port: int, number: int, matches: Sequence[str]) -> Iterator[socket.socket]:
-    """Watch matches and never read again."""
+    """Watch matches and then stop reading."""
     with greeted_connection(port, f"stuck {number}", narrow=True) as connection:
         for match in matches:
             assert connection.ask("watch", match=match)["type"] == "done"

@@ -1,9 +1,9 @@
 """Reverse proxies for tests: nginx, HAProxy and Caddy with the configurations of the how-to.
 
-The tests run the text of docs/how-to/reverse-proxy.md. Names, ports, certificates and, where a test
-asks for it, timeouts are replaced; a replacement that finds nothing is an error, so that the page
-and the tests cannot drift apart. Each proxy is a child process on a port of the loopback interface,
-with all its files in one directory, and is ended by its id.
+The tests use the configurations in docs/how-to/reverse-proxy.md. Names, ports, certificates and, if
+a test requires it, timeouts are replaced; a replacement that matches nothing is an error, so that
+the page and the tests cannot diverge. Each proxy is a child process on a loopback port, with all
+its files in one directory, and is stopped by its process id.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _HEADINGS: Final = {"nginx": "nginx", "haproxy": "HAProxy", "caddy": "Caddy"}
 _SECTIONS: Final = {"name": "With its own host name", "path": "Under a path"}
 _DOMAINS: Final = {"name": "games.example.org", "path": "example.org"}
 PATHS: Final[Mapping[Place, str]] = {"name": "", "path": "/kibitz"}
-"""The end of the server's URL, by place."""
+"""The path of the server's URL, by section of the page."""
 START_SECONDS: Final = 20.0
 END_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """A certificate of this machine's loopback name, which is its own authority."""
+    """A self-signed certificate for localhost."""
 
     certificate: Path
     key: Path
@@ -45,7 +45,7 @@ class Certificate:
 
 
 def make_certificate(directory: Path) -> Certificate:
-    """Make a certificate for localhost; needs the command openssl."""
+    """Create a certificate for localhost; needs the command openssl."""
     made = Certificate(*(directory / f"localhost.{end}" for end in ("pem", "key", "both.pem")))
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
     files = ["-keyout", str(made.key), "-out", str(made.certificate)]
@@ -59,7 +59,7 @@ def make_certificate(directory: Path) -> Certificate:
 
 @dataclass(frozen=True)
 class ReverseProxy:
-    """A proxy that runs."""
+    """A running proxy."""
 
     product: Product
     place: Place
@@ -71,12 +71,12 @@ class ReverseProxy:
 
     @property
     def url(self) -> str:
-        """Return the URL of the server's pages, as a person would type it."""
+        """Return the URL of the server's pages as typed into a browser."""
         return f"{self.origin}{PATHS[self.place]}"
 
 
 def documented(product: Product, place: Place) -> str:
-    """Return the configuration that the how-to has."""
+    """Return the configuration in the how-to."""
     section = _between(PAGE.read_text(encoding="utf-8"), f"\n## {_SECTIONS[place]}\n", "\n## ")
     text = _between(section, f"\n### {_HEADINGS[product]}\n", "\n### ")
     return _between(text, "```text\n", "```")
@@ -92,9 +92,9 @@ def reverse_proxy(
     *,
     timeout_s: int | None = None,
 ) -> Iterator[ReverseProxy]:
-    """Run a proxy before the server at port `server` for the length of the block.
+    """Run a proxy in front of the server on port `server` during the block.
 
-    `timeout_s` is how long it waits on an idle connection, in place of what the how-to says.
+    `timeout_s` replaces the how-to's timeout for idle connections.
     """
     proxy = ReverseProxy(product, place, free_port())
     text = _replaced(documented(product, place), {"127.0.0.1:8765": f"127.0.0.1:{server}"})
@@ -201,7 +201,7 @@ def _replaced(text: str, replacements: Mapping[str, str]) -> str:
 
 
 def missing(product: Product) -> str | None:
-    """Return why a proxy cannot be run here, None where it can."""
+    """Return why a proxy cannot be run here, None if it can."""
     for program in (PROGRAMS[product], "openssl"):
         if shutil.which(program) is None:
             return f"{program} is not installed: apt-get install nginx-light haproxy caddy openssl"
@@ -209,5 +209,5 @@ def missing(product: Product) -> str | None:
 
 
 def trusting(certificate: Certificate) -> ssl.SSLContext:
-    """Return a context that trusts this certificate alone."""
+    """Return an SSL context that trusts only this certificate."""
     return ssl.create_default_context(cafile=str(certificate.certificate))

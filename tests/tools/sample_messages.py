@@ -1,6 +1,6 @@
-"""One good message of every type, for tests, fuzzers and readers.
+"""One valid message of every type, for tests, fuzzers and readers.
 
-They are well-formed, but a server may still refuse them.
+The messages are well-formed, but a server may still refuse them.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ ENTRIES: Final[tuple[records.Entry, ...]] = (
     ),
     records.Aborted(seq=11, at_ms=12_004, detail="the disk is full"),
 )
-"""One entry of every kind, numbered as in a record, though no match would run like this."""
+"""One entry of every kind, numbered as in a record; no real match has this sequence."""
 
 _VIEW: Final = {"cells": [0, 1, 2], "last": {"to": 12}, "note": None}
 _CLOCKS: Final = [Clock(main_ms=9_700), Clock(main_ms=10_000)]

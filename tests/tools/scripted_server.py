@@ -1,4 +1,4 @@
-"""A server from a script, for tests of sessions: expect a request, answer it, assert the end.
+"""A scripted server for tests of sessions: expect a request, answer it, assert the end.
 
     server = ScriptedServer(session)
     server.accept_hello()
@@ -6,7 +6,7 @@
     server.send(Done(re=server.expect_request(Watch, match="m1").id))
     server.assert_done()
 
-Time stands still unless the script lets it pass.
+Time advances only when the script says so.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ LIMITS = Limits(frame_bytes=16_384, messages_per_second=20, burst=40, lobbies=4)
 
 
 class ScriptedServer:
-    """The other side of a session, and its clock."""
+    """The server side of a session, and its clock."""
 
     def __init__(self, session: Session, now: int = 0) -> None:
         self.session = session
         self.now = now
         self.events: list[SessionEvent] = []
-        """Events that have not been taken yet."""
+        """Events that have not been consumed yet."""
         self._frames: deque[bytes] = deque()
 
     def connect(self) -> None:
-        """Let time pass until a connection is due, and make it."""
+        """Advance time until a connection is due, and connect."""
         if self.session.state is not SessionState.AWAY:
-            raise AssertionError(f"expected a session that is away, it is {self.session.state}")
+            raise AssertionError(f"expected a disconnected session, got {self.session.state}")
         self.now = max(self.now, self.session.connect_at)
         self.session.connected(self.now)
         self._pump()
@@ -47,7 +47,7 @@ class ScriptedServer:
     def accept_hello(
         self, *, seats: Sequence[str] = (), lobbies: Sequence[str] = (), limits: Limits = LIMITS
     ) -> Hello:
-        """Connect and answer hello; returns what hello said."""
+        """Connect, answer hello, and return it."""
         self.connect()
         hello = self.expect_request(Hello)
         self.send(
@@ -67,10 +67,10 @@ class ScriptedServer:
         return hello
 
     def expect_request(self, kind: type[_RequestT], **fields: object) -> _RequestT:
-        """The next request, which must be of this kind and have these fields."""
+        """Return the next request, which must have this type and these fields."""
         self._pump()
         if not self._frames:
-            raise AssertionError(f"expected {kind.__name__}, nothing came")
+            raise AssertionError(f"expected {kind.__name__}, got nothing")
         request = decode_request(self._frames.popleft())
         if not isinstance(request, kind):
             raise AssertionError(f"expected {kind.__name__}, got {request!r}")
@@ -85,31 +85,31 @@ class ScriptedServer:
         self._pump()
 
     def disconnect(self, code: int | None = 1006, reason: str = "") -> None:
-        """Cut the connection; unread frames are lost with it."""
+        """Cut the connection; unread frames are lost."""
         self._frames.clear()
         self.events += self.session.lost(self.now, code, reason)
 
     def advance(self, millis: int) -> None:
-        """Let time pass."""
+        """Advance time."""
         self.now += millis
         self.events += self.session.tick(self.now)
         self._pump()
 
     def next_event(self, kind: type[_SessionEventT]) -> _SessionEventT:
-        """The next thing that has happened, which must be of this kind."""
+        """Return the next event, which must have this type."""
         if not self.events:
-            raise AssertionError(f"expected {kind.__name__}, nothing happened")
+            raise AssertionError(f"expected {kind.__name__}, but nothing happened")
         happening = self.events.pop(0)
         if not isinstance(happening, kind):
             raise AssertionError(f"expected {kind.__name__}, got {happening!r}")
         return happening
 
     def assert_done(self) -> None:
-        """Nothing was sent and nothing has happened that the script did not ask for."""
+        """Assert that there are no unexpected requests or events."""
         self._pump()
         left = [decode_request(frame) for frame in self._frames]
         if left or self.events:
-            raise AssertionError(f"not expected: {left} {self.events}")
+            raise AssertionError(f"unexpected: {left} {self.events}")
 
     def _pump(self) -> None:
         self._frames.extend(self.session.frames(self.now))

@@ -1,10 +1,10 @@
-"""Scenarios for tests of secrecy: a match on a whole server, and what every client receives.
+"""Scenarios for tests of secrecy: a match on a complete server, and everything its clients receive.
 
-A scenario plays one of a pair of plays that a seat cannot tell apart (`indistinguishable_plays`).
-Everybody does the same in both runs, at the same times, except the seats that the one seat cannot
-see into: they move as their play says, and put markers that name the play into their comments,
-notes and resignations. Up to just before the end, what the seat and the public receive must be
-the same to the byte.
+A scenario plays one of a pair of plays that a seat cannot distinguish (`indistinguishable_plays`).
+All clients do the same things at the same times in both runs, except the seats hidden from that
+seat: they make the moves of their play, and put markers that identify the play into their comments,
+notes and resignations. Until just before the end, the bytes that the seat and the public receive
+must be identical.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_se
 CLOCK = {"move_ms": 2_000, "bank_ms": 1_000}
 
 WANTED: tuple[WantedViews, ...] = ("turn", "every", "drawn", "none")
-"""The views that the connections of a player ask for, one after the other."""
+"""The views that a player's successive connections request."""
 RESTART_BEFORE_TURN = 5
-"""Before which turn the server is killed and started again."""
+"""The turn before which the server is killed and restarted."""
 
 
 class LogCapture(logging.Handler):
-    """Keeps what the server logs, down to the least of it."""
+    """Captures the server's log at all levels."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
@@ -56,24 +56,24 @@ class LogCapture(logging.Handler):
 
 @dataclass
 class SecrecyTranscript:
-    """The messages by listener: everything before the end, and the end with all that followed."""
+    """The messages by listener: those before the end, and those from the end on."""
 
     seat: str
     before_end: dict[str, list[bytes]] = field(default_factory=dict)
     after_end: dict[str, list[bytes]] = field(default_factory=dict)
     secrets: dict[str, list[str]] = field(default_factory=dict)
-    """The viewers who may learn each secret before the end ("" for nobody), with the secrets."""
+    """The secrets by the viewer who may learn them before the end ("" for nobody)."""
     private_notes: dict[str, list[str]] = field(default_factory=dict)
-    """The secrets that only their author may ever learn: notes, and resume secrets."""
+    """The secrets that only their author may ever see: notes and resume secrets."""
     views: dict[str, ViewFollower] = field(default_factory=dict)
     """The views that the seat and the spectator could derive, by listener."""
     log: list[str] = field(default_factory=list)
     record: bytes = b""
     illegal_refusals: int = 0
-    """How many illegal moves the seat was refused."""
+    """The number of the seat's refused illegal moves."""
 
     def leaks(self, listener: str) -> Iterator[str]:
-        """Yield every secret of others that a listener heard before the end."""
+        """Yield every foreign secret that a listener received before the end."""
         heard = b"\n".join(self.before_end[listener])
         for kept in (self.secrets, self.private_notes):
             for owner, texts in kept.items():
@@ -81,7 +81,7 @@ class SecrecyTranscript:
                     yield from (text for text in texts if text.encode() in heard)
 
     def foreign_entries(self, listener: str, own: int | None) -> Iterator[str]:
-        """Yield every entry about another seat's turn that a listener heard before the end."""
+        """Yield every entry about another seat's turn that a listener received before the end."""
         for text in self.before_end[listener]:
             message = json.loads(text) if text.startswith(b"{") else {}
             for event in [message, *message.get("events", ())]:
@@ -98,7 +98,7 @@ def play_scenario(
     spectating: dict[str, Any] | None = None,
     game: Game | None = None,
 ) -> SecrecyTranscript:
-    """Play one of a pair (0 or 1) on a server; `game` is served in place of the pair's own."""
+    """Play one of a pair (0 or 1) on a server; `game` replaces the pair's own game."""
     dealt = _with_fixed_deal(game or of.game, of.deals[play])
     with LogCapture() as logged, virtual_server({dealt.info.name: dealt}, directory) as server:
         transcript = _ScenarioRunner(server, of, play, spectating or {}).run()
@@ -190,10 +190,10 @@ class _ScenarioRunner:
         self._eve.ask("watch", match=self._match)
         self._fay.ask("subscribe", topic="hall")
 
-    # --- one turn, and what else is said ---
+    # --- turns and other messages ---
 
     def _make_requests(self, number: int, turn: PairedTurn) -> None:
-        """Ask for whatever can be asked for, in the middle of the match."""
+        """Make all possible requests in the middle of the match."""
         if number == RESTART_BEFORE_TURN:
             self._restart()
         if number % 8 == 1:
@@ -214,11 +214,11 @@ class _ScenarioRunner:
                 self._transcript.illegal_refusals += refused.get("code") == "illegal"
             self._move(self._me, {"nothing": 1})
         else:
-            self._move(self._me, turn.moves[0])  # it is not its turn
+            self._move(self._me, turn.moves[0])  # it is not the seat's turn
         self._me.ask("move", match=self._match, ply=self._ply + 7, action={})
 
     def _kibitz(self) -> None:
-        """The spectator says something, the same in both plays, which no player may hear."""
+        """Send the spectator's chat, equal in both plays, which no player may receive."""
         self._markers += 1
         text = f"kibitz-{self._markers:04}"
         if self._eve.ask("comment", match=self._match, text=text)["type"] == "done":
@@ -263,7 +263,7 @@ class _ScenarioRunner:
         return player.ask("move", match=self._match, ply=self._ply, action=action, **said)
 
     def _new_marker(self, what: str, who: ScriptedClient) -> str:
-        """Return a text that is nowhere else, and remember whose it is."""
+        """Return a unique text and record its owner."""
         self._markers += 1
         text = f"{what}-{'ab'[self._play]}{self._markers:04}"
         kept = self._transcript.private_notes if what == "note" else self._transcript.secrets
@@ -282,13 +282,13 @@ class _ScenarioRunner:
         heard["pages"] = list(self._pages)
 
     def _follow_views(self) -> None:
-        """Keep the views as their clients do."""
+        """Maintain the views as clients do."""
         for client in (self._me, self._eve):
             follower = self._transcript.views[client.name] = ViewFollower()
             follower.follow(client.messages(), client.wanted)
 
     def _collect_secrets(self) -> None:
-        """Collect the secrets that are not said by anybody."""
+        """Collect the secrets that no client sends."""
         transcript = self._transcript
         for guest in (*self._players, self._host, self._eve, self._fay):
             transcript.private_notes.setdefault(guest.name, []).append(guest.resume)
@@ -299,7 +299,7 @@ class _ScenarioRunner:
             transcript.secrets.setdefault(f"p{seat}", []).extend(map(str, cast("list[int]", hand)))
 
     def _end(self) -> None:
-        """The other seats give up, the own one where that is not enough, and all is revealed."""
+        """End the match: the other seats resign, and the own one if necessary."""
         for seat, player in enumerate(self._players):
             if seat != self._pair.seat:
                 player.ask("resign", match=self._match)

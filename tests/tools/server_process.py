@@ -1,8 +1,7 @@
-"""A server process for tests: the server as shipped, which hosts the m,n,k game as well.
+"""A server process for tests: the shipped server plus the m,n,k game.
 
-``python -m tests.tools.server_process CONFIG`` runs one until SIGTERM; CONFIG is a JSON object of
-`Config`. `ServerProcess` starts it, asks the system and the server itself what it uses, and ends
-it.
+``python -m tests.tools.server_process CONFIG`` runs a server until SIGTERM; CONFIG is a JSON object
+of `Config`. `ServerProcess` starts it, measures its resources, and stops it.
 """
 
 from __future__ import annotations
@@ -29,24 +28,24 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 START_TIMEOUT_S = 30.0
 STOP_TIMEOUT_S = 20.0
 POOL_THREADS = 8
-"""Threads that read from the disk or fold a past match, and descriptors of their connections."""
+"""Allowance for threads that read from disk or fold a past match, and for their descriptors."""
 ROOT = Path(__file__).parents[2]
 
 
 def error_lines(log: str) -> list[str]:
-    """Return the lines of a log that say that something failed inside the server."""
+    """Return the lines of a log that report internal errors."""
     words = ("Traceback", "ERROR", "Error", "exception", "never retrieved")
     return [line for line in log.splitlines() if any(word in line for word in words)]
 
 
 def drawn_matches(size: int, games: int = 1) -> ProgrammeItem:
-    """Return matches that random players end: `size` squared plies, and neither can win."""
+    """Return matches that random players finish: draws after `size` squared plies."""
     options: dict[str, bool | int | str | list[int]] = {"columns": size, "rows": size}
     return ProgrammeItem(game="mnk", options={**options, "row": size + 1}, games=games)
 
 
 def free_port() -> int:
-    """Return a port that is free now, for a server that is to reuse it after a restart."""
+    """Return a free port, for a server that reuses it after restarts."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
@@ -55,7 +54,7 @@ def free_port() -> int:
 
 @dataclass(frozen=True)
 class ServerResources:
-    """The resources of a server, which must be the same before and after a crowd."""
+    """The resources of a server, which must be equal before and after a load."""
 
     connections: int
     players: int
@@ -64,7 +63,7 @@ class ServerResources:
     threads: int
 
     def within(self, before: ServerResources) -> bool:
-        """Whether nothing is left of what came since, but for pools that are filled by use."""
+        """Return whether all resources have been released, except pools that grow with use."""
         people = (self.connections, self.players, self.spectators)
         return (
             people == (before.connections, before.players, before.spectators)
@@ -74,7 +73,7 @@ class ServerResources:
 
 
 class ServerPages:
-    """The plain pages of a server on this machine."""
+    """The plain pages of a local server."""
 
     port: int
 
@@ -84,7 +83,7 @@ class ServerPages:
         return f"ws://127.0.0.1:{self.port}"
 
     def page(self, path: str) -> bytes:
-        """Return a plain page of it."""
+        """Fetch a plain page."""
         no_proxy = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with contextlib.closing(
             no_proxy.open(f"http://127.0.0.1:{self.port}{path}", timeout=START_TIMEOUT_S)
@@ -101,7 +100,7 @@ class ServerPages:
         return 200
 
     def metrics(self) -> dict[str, float]:
-        """Return its metrics: name with labels, and value."""
+        """Return the metrics: name with labels, and value."""
         lines = self.page("/metrics").decode().splitlines()
         pairs = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
         return {name: float(value) for name, value in pairs}
@@ -109,19 +108,19 @@ class ServerPages:
 
 @dataclass
 class ServerProcess(ServerPages):
-    """A server in a process of its own, on a port that it reuses after restarts."""
+    """A server in a separate process, on a port that it reuses after restarts."""
 
     directory: Path
     options: dict[str, Any] = field(default_factory=dict)
     prefix: Sequence[str] = ()
-    """The beginning of the command line, such as a tracer."""
+    """A prefix of the command line, such as a tracer."""
     port: int = field(default_factory=free_port)
     starts: list[float] = field(default_factory=list)
-    """Seconds that each start took until the server listened."""
+    """The time from each start until the server listened, in seconds."""
 
     @property
     def log(self) -> Path:
-        """Return the path of its stderr, over all its starts."""
+        """Return the path of the server's stderr, shared by all starts."""
         return self.directory / "hosted.err"
 
     @property
@@ -129,7 +128,7 @@ class ServerProcess(ServerPages):
         return self._process.pid
 
     def start(self) -> None:
-        """Start it and wait until it listens."""
+        """Start the server and wait until it listens."""
         began = time.monotonic()
         self.launch()
         assert self._process.stdout is not None
@@ -138,7 +137,7 @@ class ServerProcess(ServerPages):
         self.starts.append(time.monotonic() - began)
 
     def launch(self) -> None:
-        """Start it, and do not wait for anything."""
+        """Start the server without waiting."""
         config = {"db": str(self.directory / "hosted.db"), "port": self.port, **self.options}
         with self.log.open("ab") as errors:
             self._process = subprocess.Popen(
@@ -156,12 +155,12 @@ class ServerProcess(ServerPages):
             )
 
     def kill(self) -> None:
-        """End it with no chance to do anything about it."""
+        """Kill the server with SIGKILL."""
         self._process.kill()
         self._reap()
 
     def terminate(self, seconds: float = STOP_TIMEOUT_S) -> tuple[int, float]:
-        """Ask it to go down; return its status and how many seconds that took."""
+        """Send SIGTERM; return the exit status and the seconds it took."""
         began = time.monotonic()
         self._process.terminate()
         try:
@@ -180,11 +179,11 @@ class ServerProcess(ServerPages):
     def running(self) -> bool:
         return self._process.poll() is None
 
-    # --- what is done to it -------------------------------------------------------------------
+    # --- faults -------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def full_disk(self) -> Iterator[None]:
-        """Let no file of it grow any more, as on a full disk, until the block is left."""
+        """Stop the server's files from growing, as on a full disk, during the block."""
         hard = resource.prlimit(self.pid, resource.RLIMIT_FSIZE)[1]
         resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (4096, hard))
         try:
@@ -194,17 +193,17 @@ class ServerProcess(ServerPages):
 
     @contextlib.contextmanager
     def frozen(self) -> Iterator[None]:
-        """Stop all of it until the block is left."""
+        """Suspend all of the server's processes during the block."""
         os.kill(self.pid, signal.SIGSTOP)
         try:
             yield
         finally:
             os.kill(self.pid, signal.SIGCONT)
 
-    # --- what it says and holds ---------------------------------------------------------------
+    # --- measurements -------------------------------------------------------------------------
 
     def resources(self) -> ServerResources:
-        """Return what it holds now; the connection that asks is counted."""
+        """Return the current resources, including those of the measuring connection."""
         figures = self.metrics()
         proc = Path(f"/proc/{self.pid}")
         return ServerResources(
@@ -216,12 +215,12 @@ class ServerProcess(ServerPages):
         )
 
     def memory(self) -> int:
-        """Return its resident memory in bytes."""
+        """Return the resident memory in bytes."""
         resident = Path(f"/proc/{self.pid}/statm").read_text().split()[1]
         return int(resident) * os.sysconf("SC_PAGE_SIZE")
 
     def error_lines(self) -> list[str]:
-        """Return the lines of its log that say that something failed inside."""
+        """Return the lines of the log that report internal errors."""
         return error_lines(self.log.read_text())
 
 
@@ -229,7 +228,7 @@ class ServerProcess(ServerPages):
 def server_process(
     directory: Path, prefix: Sequence[str] = (), **options: Any
 ) -> Iterator[ServerProcess]:
-    """Run a server; at the end of the block it is ended, whatever has happened."""
+    """Run a server during the block; always stop it at the end."""
     process = ServerProcess(directory, options, prefix)
     process.start()
     try:
@@ -242,7 +241,7 @@ def server_process(
 async def resources_released(
     process: ServerProcess, before: ServerResources, seconds: float = 30.0
 ) -> bool:
-    """Wait until it holds on to no more than before; return whether it came to that."""
+    """Wait until the server uses no more resources than before; return whether it does."""
     deadline = time.monotonic() + seconds
     while not (await asyncio.to_thread(process.resources)).within(before):
         if time.monotonic() > deadline:
@@ -256,7 +255,7 @@ def main(config: str) -> None:
     from kibitz_server.app import run
     from tests.tools.mnk import GAME
 
-    # The game is the only thing that is not as shipped: no compiler has to be loaded for it.
+    # The only difference from the shipped server is the game, which needs no compiler.
     values: dict[str, Any] = {"unlimited": False, **json.loads(config)}
     games = {GAME.info.name: GAME}
     run(make_config(values, None), games, started=lambda _: print("listening", flush=True))  # noqa: T201

@@ -1,7 +1,7 @@
-"""A server in a thread of the test's own process, on a port of the loopback.
+"""A server in a thread of the test process, on a loopback port.
 
-It is the whole server with real sockets, for tests of what it answers; what is about its process
-(kills, memory, descriptors) needs `server_process`.
+It is a complete server with real sockets, for tests of its responses; tests of its process (kills,
+memory, descriptors) need `server_process`.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from tests.tools.mnk import GAME
 from tests.tools.server_process import START_TIMEOUT_S, ServerPages
 
 MNK_ONLY: Mapping[str, Game] = {GAME.info.name: GAME}
-"""The m,n,k game, for which no compiler has to be loaded."""
+"""The m,n,k game, which needs no compiler."""
 
 
 class ServerThread(ServerPages):
-    """A running server. Made by `server_thread` only."""
+    """A running server; created only by `server_thread`."""
 
     def __init__(self, directory: Path, games: Mapping[str, Game], options: dict[str, Any]) -> None:
         values = {"unlimited": False, "db": str(directory / "server.db"), "port": 0, **options}
         self.database = Path(values["db"])
         self.errors: list[str] = []
-        """Errors logged since it was started."""
+        """Errors logged since the start."""
         self._games = games
         self._config = make_config(values, None)
         self._listening = threading.Event()
@@ -39,14 +39,14 @@ class ServerThread(ServerPages):
         self._thread = threading.Thread(target=self._run, name="server")
 
     def start(self) -> None:
-        """Start it and wait until it listens; raises what keeps it from starting."""
+        """Start the server and wait until it listens; raise any startup error."""
         self._thread.start()
         self._listening.wait(START_TIMEOUT_S)
         if self._failure is not None:
             raise self._failure
 
     def stop(self) -> None:
-        """Drain it and wait for its end."""
+        """Drain the server and wait for its end."""
         self._loop.call_soon_threadsafe(self._stopping.set)
         self._thread.join()
 
@@ -67,7 +67,7 @@ class ServerThread(ServerPages):
 
 
 class _ErrorLog(logging.Handler):
-    """Puts what is logged as an error into a list."""
+    """Collects logged errors in a list."""
 
     def __init__(self, messages: list[str]) -> None:
         super().__init__(logging.ERROR)
@@ -81,9 +81,9 @@ class _ErrorLog(logging.Handler):
 def server_thread(
     directory: Path, games: Mapping[str, Game] = MNK_ONLY, **options: Any
 ) -> Iterator[ServerThread]:
-    """Run a server until the block ends; then it is drained and has logged no error.
+    """Run a server during the block; then drain it and require an error-free log.
 
-    `options` are those of a configuration file of `kibitz serve`.
+    `options` are those in a configuration file of `kibitz serve`.
     """
     server = ServerThread(directory, games, options)
     handler, log = _ErrorLog(server.errors), logging.getLogger()

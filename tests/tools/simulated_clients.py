@@ -1,9 +1,9 @@
 """Clients of a simulated server: real sessions over simulated connections.
 
-A `SimulatedClient` keeps a session and its connection and records what it is sent. A
-`SimulatedPlayer` plays, and now and then sends a move twice or a move of somebody else; a
+A `SimulatedClient` maintains a session and its connection and records the messages it receives. A
+`SimulatedPlayer` plays, and occasionally resends a move or sends another player's move. A
 `SimulatedSpectator` watches every match of a lobby, a `SimulatedHallSpectator` every match of the
-hall; a `LobbySetup` brings two players into one.
+hall. A `LobbySetup` brings two players into a lobby.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ CLOCK = TimeControl(main_ms=120_000, increment_ms=50)
 
 
 class SimulatedClient:
-    """A client: a session, its connection, and what it makes of the news."""
+    """A client: a session, its connection, and its reactions to events."""
 
     def __init__(
         self, simulation: Simulation, name: str, *, resume: str | None = None, life: int = 0
@@ -95,23 +95,23 @@ class SimulatedClient:
         self._callbacks: dict[int, tuple[Request, Callable[[Answer | None], None]]] = {}
         self._snapshot_seq: dict[str, int] = {}
         self._last_seq: dict[str, int] = {}
-        """The newest number of each match that came on this connection."""
+        """The latest number of each match received on this connection."""
         self._timer: TimerHandle | None = None
         simulation.clients.append(self)
         self._arm_timer()
 
-    # --- what it does ---
+    # --- behavior ---
 
     def on_opened(self) -> None:
-        """It has come in for the first time."""
+        """Handle the first sign-in."""
 
     def on_news(self, news: object) -> None:
-        """It has heard something."""
+        """Handle an event."""
 
     def ask(
         self, build: Callable[[int], Request], then: Callable[[Answer | None], None]
     ) -> Request | None:
-        """Ask something; `then` gets the answer, or None where there will never be any."""
+        """Send a request; `then` receives the answer, or None if there will never be one."""
         if self.session.state is SessionState.ENDED:
             return None
         request = build(self.session.new_id())
@@ -121,7 +121,7 @@ class SimulatedClient:
         return request
 
     def send_unsolicited(self, request: Request) -> None:
-        """Send something behind the session's back."""
+        """Send a message that bypasses the session."""
         if self.connection is not None and self.session.state is SessionState.ONLINE:
             self.connection.send(zero_masked_frame(encode(request)))
 
@@ -135,7 +135,7 @@ class SimulatedClient:
             head, found, rest = self._buffer.partition(b"\r\n\r\n")
             if not found:
                 return
-            if b" 503 " in head:  # a node that has ceased to serve since the proxy looked
+            if b" 503 " in head:  # the node has stopped serving since the proxy checked
                 link.end_client(None, "refused")
                 return
             assert b" 101 " in head, head
@@ -179,7 +179,7 @@ class SimulatedClient:
             self._flush()
 
     def _check_sequence(self, data: bytes) -> None:
-        """Before the session repairs anything: every connection hears unbroken numbers."""
+        """Check for consecutive numbers per connection before the session repairs gaps."""
         if not data.startswith((b'{"type":"event"', b'{"type":"snapshot"')):
             return
         news = json.loads(data)
@@ -190,7 +190,7 @@ class SimulatedClient:
         seq = news["entry"]["seq"]
         if self._last_seq.get(match) != seq - 1:
             had = self._last_seq.get(match)
-            self.simulation.violations.append(f"{self.name} heard {seq} of {match} after {had}")
+            self.simulation.violations.append(f"{self.name} received {seq} of {match} after {had}")
         self._last_seq[match] = seq
 
     def _flush(self) -> None:
@@ -202,7 +202,7 @@ class SimulatedClient:
         self._arm_timer()
 
     def _arm_timer(self) -> None:
-        """See to it that the session is looked at when it wants to be."""
+        """Schedule the session's next timeout."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -278,7 +278,7 @@ class SimulatedClient:
 
 
 class SimulatedPlayer(SimulatedClient):
-    """A player that moves at random, and not only when and as it should."""
+    """A player that makes random moves, and also sends moves at wrong times."""
 
     def __init__(self, simulation: Simulation, name: str, lobby: LobbySetup, **known: Any) -> None:
         self._lobby = lobby
@@ -315,8 +315,8 @@ class SimulatedPlayer(SimulatedClient):
                     now = simulation.scheduler.now
                     simulation.history.append(Acknowledged(match_, player, asked.id, seq, now))
                 case Refused() if simulation.declines(answer, self):
-                    # A newer client of this player may have played on: then a move that was
-                    # made before it is stale, and the older client cannot know.
+                    # A newer client of this player may have continued the match. Then an earlier
+                    # move is stale, which the older client cannot know.
                     simulation.history.append(Declined(match_, player, asked.id))
                 case _:
                     pass
@@ -338,7 +338,7 @@ class SimulatedPlayer(SimulatedClient):
             )
 
     def _send_invalid(self, turn: YourTurn) -> None:
-        """Send a message that must have no effect, and that no client records as sent."""
+        """Send a message that must have no effect; it is not recorded as sent."""
         others = [match for match in self.simulation.seats if match != turn.match]
         match = self.random.choice([*others, turn.match])
         ply = turn.ply if match != turn.match else turn.ply + 1
@@ -377,7 +377,7 @@ class SimulatedSpectator(SimulatedClient):
 
 
 class SimulatedHallSpectator(SimulatedClient):
-    """A spectator of every match that the hall shows, which stays at its server."""
+    """A spectator of every match in the hall, which never changes its server."""
 
     def __init__(self, simulation: Simulation, name: str, **known: Any) -> None:
         self._watched: set[str] = set()
@@ -398,7 +398,7 @@ class SimulatedHallSpectator(SimulatedClient):
 
 
 class LobbySetup:
-    """The setup of a lobby: its host opens it, all players join, and all are ready."""
+    """Sets up a lobby: its host opens it, all players join, and all report ready."""
 
     def __init__(self, simulation: Simulation, number: int, watcher: SimulatedSpectator) -> None:
         self._simulation = simulation

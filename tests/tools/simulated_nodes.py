@@ -1,25 +1,25 @@
-"""Nodes, their database and their clients in one thread on virtual time: a run is one integer.
+"""Nodes, their database and their clients in one thread on virtual time, reproducible by a seed.
 
-As in `simulation` everything above the sockets and the storage is the real thing, on each node:
+As in `simulation`, everything above the sockets and the storage is the real code, on each node:
 `Directory` with `Failover`, the runners, `Connection`, and the server's clock. Below it are the
-stores of the nodes (`fake_store`), the database in memory that they share, and links to it that
-fail (`fake_database`):
+nodes' stores (`fake_store`), the in-memory database that they share, and unreliable links to it
+(`fake_database`):
 
     Session --frames--> proxy --> Peer -- Directory -- FakeNodeStore --cut, in doubt--> FakeDatabase
                                   `--- killed, frozen, taken down: of each node ---'   killed, slow
 
-The clocks of the nodes are wrong, each by another minute. `violations` names what is wrong, at the
-commit or the look at which it is:
+The nodes' clocks are each wrong by a different number of minutes. `violations` lists the errors,
+each detected at a commit or a periodic check:
 
-* a second entry of one number (one history);
-* anything written about a lobby by a node that does not own it (fences);
-* what the auditor of `simulation` finds: moves that were acknowledged and are lost or doubled,
+* a duplicate entry number (single history);
+* a write about a lobby by a node that does not own it (fences);
+* the findings of the auditor in `simulation`: acknowledged moves that are lost or duplicated,
   clocks that do not add up;
-* a lobby that is taken from a node whose heart beats, or served by two nodes at once;
-* a lobby of a dead node that is not taken though somebody lives;
-* a node that is awake and goes on with what was taken from it;
-* a turn that was charged while its server stood still;
-* a player who is told that there is no such lobby or match, which is open.
+* a lobby that is taken from a node with heartbeats, or served by two nodes at once;
+* a lobby of a dead node that is not taken over although another node is alive;
+* an awake node that continues to serve a lobby after losing it;
+* a turn that was charged while its server was suspended;
+* a player who is told that an open lobby or match does not exist.
 """
 
 from __future__ import annotations
@@ -71,22 +71,23 @@ from tests.tools.simulation import (
 from tests.tools.virtual_time import VirtualTaskLoop
 
 LOOK_S = 0.25
-"""Seconds between two looks of the proxy, and of the judge."""
+"""The interval of checks by the proxy and the judge, in seconds."""
 PEACE_S = 3.0
-"""Seconds for all to connect: a server that dies may forget a client that has just done so."""
+"""The time for all clients to connect, in seconds: a dying server may lose a client that has just
+connected."""
 SETTLED_S = 5.0
-"""Seconds without a fault after which a node has to know what has become of its lobbies."""
+"""The time without faults after which a node must know the state of its lobbies, in seconds."""
 TAKEN_S = 7.0
-"""Seconds within which a lobby without a live owner must be taken over."""
+"""The time within which a lobby without a live owner must be taken over, in seconds."""
 CHARGED_MS = 3_000
-"""More than a player of these runs thinks about a turn, and its messages are under way."""
+"""An upper limit on a player's thinking time plus its messages' time in transit."""
 _MISSING = re.compile(rb"no (?:running )?(?:match|lobby) '([^']+)'")
 EPOCH_S = 1_900_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class NodeFaults(FaultRates):
-    """Rates of faults of the nodes, their links and their database, per second."""
+    """The rates of faults of the nodes, their links and their database, per second."""
 
     resets: float = 0.0
     second_sockets: float = 0.0
@@ -99,14 +100,14 @@ class NodeFaults(FaultRates):
     cuts: float = 0.05
     leaves: float = 0.02
     outages: float = 0.02
-    """Of the database, which is killed."""
+    """The rate of database crashes."""
     slow: float = 0.02
     doubts: float = 0.04
-    """Share of commits, questions and notifications that get lost, or whose answers do."""
+    """The share of commits, requests and notifications that are lost or whose answers are lost."""
     wrong_clocks: bool = True
     side_by_side: bool = False
-    """Whether each node has a URL of its own and serves, and clients know one of them; otherwise
-    they have one URL, where a proxy finds the one that serves."""
+    """Whether each node serves and has its own URL, one of which each client knows; otherwise they
+    share a URL, and a proxy finds the serving node."""
 
 
 class Process:
@@ -123,7 +124,7 @@ class Process:
         self.port: PeerContext
 
     def start(self) -> None:
-        """Open the database and restore what is this node's. Raises `StoreError`."""
+        """Open the database and restore this node's lobbies. Raises `StoreError`."""
         node, loop = self.node, self.loop
         identity = NodeIdentity(node.name, node.url)
         self.store = FakeNodeStore(node.link, identity, loop.loop, clock=node.monotonic)
@@ -142,13 +143,13 @@ class Process:
         self.loop.create_task(cast(Any, work()))
 
     def _failed(self, error: StoreError) -> None:
-        """It goes down, and what watches it starts it again."""
+        """Shut down; the supervisor restarts the node."""
         self.directory.stop()
         self.node.simulation.scheduler.call_after(0.1, lambda: self.node.ended(self))
 
     @property
     def open(self) -> bool:
-        """Whether it lets people in."""
+        """Whether the node accepts clients."""
         return self.loop.enter(lambda: self.directory.open)
 
     @property
@@ -156,20 +157,20 @@ class Process:
         return self.loop.enter(lambda: self.directory.ready())
 
     async def drain(self) -> None:
-        """Go down as after SIGTERM."""
+        """Shut down as after SIGTERM."""
         self.directory.stop()
         with_deadline = asyncio.wait_for(self.store.flush(), 3.0)
         try:
             await with_deadline
             await self.store.nodes.leave()
         except (TimeoutError, StoreError):
-            pass  # the others take its lobbies later
+            pass  # other nodes take its lobbies over later
         self.directory.send_farewell()
         await self.store.close(3.0)
         self.node.simulation.scheduler.call_after(0.0, lambda: self.node.ended(self))
 
     def end(self) -> None:
-        """Be killed: its memory is gone, its sockets are reset."""
+        """Kill the process: its memory is lost, its sockets are reset."""
         self.loop.stop()
         simulation = self.node.simulation
         for socket in self.sockets:
@@ -180,19 +181,19 @@ class Process:
 
 
 class Node:
-    """A machine with one node, which is started again whenever it ends."""
+    """A machine with one node, which is restarted whenever it ends."""
 
     def __init__(self, simulation: NodesSimulation, name: str, wrong_s: int) -> None:
         self.simulation = simulation
         self.name = name
         self.wrong_s = wrong_s
-        """How many seconds its clocks are ahead of the database's."""
+        """How far its clocks are ahead of the database's, in seconds."""
         own = name if simulation.rates.side_by_side else "games"
         self.url = f"ws://{own}.example.org"
         self.link = FakeLink(simulation.database, simulation.breaks)
         self.process: Process | None = None
         self.sound_since = 0.0
-        """Since when nothing has happened to it, its link and the database."""
+        """When the last fault of the node, its link or the database ended."""
 
     def monotonic_ns(self) -> int:
         return int(self.simulation.scheduler.now * 1e9) + self.wrong_s * 1_000_000_000
@@ -206,7 +207,7 @@ class Node:
 
     @property
     def sound_s(self) -> float:
-        """For how long it has been awake and heard, 0.0 where it is not now."""
+        """Return how long the node has been awake and connected, 0.0 if it is not now."""
         if not self.awake or self.link.is_cut or not self.simulation.database.running:
             return 0.0
         return self.simulation.scheduler.now - self.sound_since
@@ -275,7 +276,7 @@ class Node:
 
 
 class NodeConnection(SimulatedConnection):
-    """A client's connection to a process, which reads when it runs."""
+    """A client's connection to a process, which reads only while it runs."""
 
     def _deliver(self, way: Literal["up", "down"], deliver: Callable[[], object]) -> None:
         if way == "up":
@@ -288,7 +289,7 @@ class NodeConnection(SimulatedConnection):
 
 
 class _NodeTime:
-    """The module `time` for the process that runs at the moment."""
+    """A replacement for the module `time` for the running process."""
 
     def __init__(self, simulation: NodesSimulation) -> None:
         self._simulation = simulation
@@ -302,7 +303,7 @@ class _NodeTime:
 
 
 class _Errors(logging.Handler):
-    """Notes what each process has caught and logged."""
+    """Records the exceptions that each process has caught and logged."""
 
     def __init__(self, simulation: NodesSimulation) -> None:
         super().__init__(logging.WARNING)
@@ -317,7 +318,7 @@ class _Errors(logging.Handler):
 
 @dataclass(eq=False)
 class NodesSimulation(Simulation):
-    """One run, from its seed."""
+    """One run, determined by its seed."""
 
     rates: NodeFaults = field(default_factory=NodeFaults)
     time_limit_s: float = 250.0
@@ -325,10 +326,10 @@ class NodesSimulation(Simulation):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.faults: dict[str, int] = {}
-        """How often each fault has happened."""
+        """The number of faults of each kind."""
         self.closed_matches = 0
         self.taken = 0
-        """Lobbies that were taken over."""
+        """The number of lobbies taken over."""
         self.processes: dict[VirtualTaskLoop, Process] = {}
         self.database = FakeDatabase(lambda: self.scheduler.now, self.delay)
         self.database.on_written = self._judge_written
@@ -340,9 +341,9 @@ class NodesSimulation(Simulation):
         self._serving: Node | None = None
         """The node to which the proxy sends new connections."""
         self._ownerless: dict[str, float] = {}
-        """Since when lobbies could have been taken."""
+        """The time since which lobbies could have been taken over."""
 
-    # --- what all stand on ---
+    # --- common methods ---
 
     @property
     def faults_active(self) -> bool:
@@ -354,11 +355,11 @@ class NodesSimulation(Simulation):
         return self.closed_matches
 
     def was_told(self, match: str, result: Result | None) -> bool:
-        """All may be away when a match ends, and be back only at the next node."""
+        """Return whether clients received the end; all may be away until the next node."""
         return result is not None and (match not in self.ended or super().was_told(match, result))
 
     def declines(self, refused: Refused, actor: SimulatedClient) -> bool:
-        """A node that cannot read how a match ended cannot say what became of a move either."""
+        """Also accept that a node that cannot read a match's end does not know a move's outcome."""
         return refused.code is not Code.UNAVAILABLE and super().declines(refused, actor)
 
     def trace_message(self, actor: SimulatedClient, way: str, data: bytes) -> None:
@@ -370,7 +371,7 @@ class NodesSimulation(Simulation):
     def _judge_missing(self, actor: SimulatedClient, key: str) -> None:
         row = self.database.find(key)
         if row is not None and row.state == "open":
-            self.wrong(f"{actor.name} was told that there is no {key}, which is open")
+            self.wrong(f"{actor.name} was told that the open {key} does not exist")
 
     def count(self, fault: str) -> None:
         self.faults[fault] = self.faults.get(fault, 0) + 1
@@ -380,7 +381,7 @@ class NodesSimulation(Simulation):
             self.violations.append(what)
 
     def fault_length(self) -> float:
-        """Return for how long something fails: mostly shorter than a lease, at times longer."""
+        """Return the length of a fault: usually shorter than a lease, sometimes longer."""
         return self.random.choice((0.5, 3.0, 7.0, 12.0, 20.0)) * (0.5 + self.random.random() / 2)
 
     def breaks(self) -> Fate:
@@ -435,13 +436,13 @@ class NodesSimulation(Simulation):
         return socket
 
     def _node_for(self, actor: SimulatedClient) -> Node:
-        """Return the node that a client learned of, or was redirected to."""
+        """Return the node that a client knows or was redirected to."""
         home = self.nodes[actor.number % len(self.nodes)]
         urls = {node.url: node for node in self.nodes}
         return urls[actor.session.addresses.present or home.url]
 
     def _look(self) -> None:
-        """Ask the nodes whether they are ready, as a proxy does, and judge what they do."""
+        """Check the nodes' readiness as a proxy does, and judge their state."""
         self._serving = next(
             (each for each in self.nodes if each.process and each.awake and each.process.ready),
             None,
@@ -473,7 +474,7 @@ class NodesSimulation(Simulation):
                 self._inject_repeatedly(rate * len(self.nodes), partial(self._any_node, fault))
             self._inject_repeatedly(self.rates.outages, self._kill_database)
             self._inject_repeatedly(self.rates.slow, self._slow_database)
-            self._directory = cast(Directory, self)  # there is always one that may come up
+            self._directory = cast(Directory, self)  # there is always a node that may start
             self._run_matches()
             self.scheduler.run_until(
                 max(self.scheduler.now, 1000.0 + self.rates.fault_seconds) + 28
@@ -486,7 +487,7 @@ class NodesSimulation(Simulation):
 
     @contextmanager
     def _patched(self) -> Iterator[None]:
-        """Put virtual time, seeded secrets and the database in the place of the real ones."""
+        """Replace time, secrets and the database with virtual ones."""
         chances, clock = SeededSecrets(f"secrets {self.seed}"), _NodeTime(self)
         errors = _Errors(self)
         with ExitStack() as stack:
@@ -502,7 +503,7 @@ class NodesSimulation(Simulation):
                 stack.enter_context(patch.object(logger, "propagate", False))
             yield
 
-    # --- the judge of what is written ---
+    # --- the judge of writes ---
 
     def _judge_written(self, written: Written) -> None:
         if written.what == "owner":
@@ -524,11 +525,11 @@ class NodesSimulation(Simulation):
         self.taken += 1
         now, former = self.scheduler.now, self.database.nodes.get(written.former or "")
         if former is not None and not former.leaving:
-            woken = now - former.since < SETTLED_S  # it beats again since it was looked at
+            woken = now - former.since < SETTLED_S  # its heartbeats have resumed since the check
             if now - former.beat <= EXPIRES_S and not woken:
-                self.wrong(f"lobby {written.stream.key} was taken from node {former.name}, alive")
+                self.wrong(f"lobby {written.stream.key} was taken from live node {former.name}")
 
-    # --- the judge of what nodes do ---
+    # --- the judge of nodes ---
 
     def _judge_nodes(self) -> None:
         streams = {row.key: row for row in self.database.streams.values()}
@@ -558,13 +559,13 @@ class NodesSimulation(Simulation):
                 self._judge_ownerless(key, row.node)
 
     def _judge_serving(self, name: str, since: float, streams: dict[str, StreamRow]) -> None:
-        """Require that a serving node has all lobbies: its hello lists all those of a player.
+        """Require that a serving node has all lobbies: its hello lists all lobbies of a player.
 
-        Lobbies are exempt if a node made them later, before it knew that another node had taken
+        Lobbies are exempt if a node created them later, before it knew that another node had taken
         over.
         """
         if self.rates.side_by_side:
-            return  # others have lobbies too
+            return  # other nodes have lobbies too
         for key, row in streams.items():
             known = row.made < since and (row.kind, row.state) == ("lobby", "open")
             if known and row.node != name:
@@ -598,7 +599,7 @@ class NodesSimulation(Simulation):
             return
         for entry in map(read_entry, lines[1:]):
             if self.rates.resets or not isinstance(entry, Moved):
-                continue  # players whose own network failed are charged
+                continue  # players are charged for failures of their own network
             if entry.elapsed_ms > CHARGED_MS:
                 yield f"entry {entry.seq} was charged {entry.elapsed_ms} ms"
 

@@ -1,20 +1,20 @@
-"""A server, its disk and its clients in one thread on virtual time: a run is one integer.
+"""A server, its disk and its clients in one thread on virtual time, reproducible by a seed.
 
-Everything above the sockets is the real thing: `Directory`, runners of matches and lobbies,
+Everything above the sockets is the real code: `Directory`, runners of matches and lobbies,
 `Connection` with its frames, `Store` with its SQLite file, and on the other side the clients'
-`Session`. The layers between and below them are simulated, from one random source:
+`Session`. The layers between and below are simulated with one random source:
 
     Session --frames--> connection --late, cut, reset--> Peer -- Directory -- Store --late--> disk
                                                          `------ killed, started again ------'
 
-A commit takes time. A crash may come before it, or between the commit and its acknowledgments. A
-commit may fail, report a failure although it happened, or fail for so long that the store gives up
-the batch and reloads its matches. The journal is small, so that it is compacted often. Clients are
-impatient: they send a move twice, play for others, sign in twice with the same secret, stop
-reading, leave.
+A commit takes time. A crash may happen before the commit, or between the commit and its
+acknowledgments. A commit may fail, report a failure although it succeeded, or fail for so long that
+the store gives up the batch and reloads its matches. The journal is small, so that it is compacted
+often. Clients misbehave: they resend moves, move for others, sign in twice with the same secret,
+stop reading, and leave.
 
-When all matches have ended, `violations` lists the errors: contradictions of the auditor, gaps in
-the messages to a connection, events that a replay of the log does not show, clocks whose sums do
+When all matches have ended, `violations` lists the errors: contradictions found by the auditor,
+gaps in the messages to a connection, events that differ from a replay of the log, clocks that do
 not add up. It also lists matches that did not end. `trace` is a hash over all messages and their
 times.
 """
@@ -77,41 +77,41 @@ from tests.tools.virtual_time import Scheduler, VirtualLoop
 
 UNLIMITED = Rate(1e9, 1e9)
 FAULT_SECONDS = 20.0
-"""Until when things go wrong; from then on everything may come to its end."""
+"""The time until which faults are injected; afterwards all matches can finish."""
 TIME_LIMIT_S = 900.0
 FIXED_UTC = "2030-01-02T03:04:05.000+00:00"
 
 
 @dataclass(frozen=True, kw_only=True)
 class FaultRates:
-    """How a simulation goes wrong; each is a number a second, or a share from 0 to 1."""
+    """The faults of a simulation, as rates per second or shares from 0 to 1."""
 
     lobbies: int = 2
     games: int = 2
     crashes: float = 0.25
     resets: float = 0.25
-    """Of each connection."""
+    """Per connection."""
     second_sockets: float = 0.05
-    """Of each player."""
+    """Per player."""
     spectator_pauses: float = 0.2
-    """Of each spectator: it does not read for a while."""
+    """Per spectator: it stops reading for a while."""
     duplicate_moves: float = 0.2
-    """Share of moves that are sent twice."""
+    """The share of moves that are sent twice."""
     invalid_requests: float = 0.15
-    """Share of turns at which something is sent that has to be refused."""
+    """The share of turns with an additional message that must be refused."""
     commit_failures: float = 0.03
-    """Share of commits that report an error, half of which have happened."""
+    """The share of commits that report an error; half of these have succeeded."""
     outages: float = 0.06
-    """How often the disk is full, for longer than the store keeps retrying."""
+    """How often the disk is full for longer than the store retries."""
     journal_bytes: int = 5_000
-    """How heavy the journal may be: a few dozen batches, so that a short run compacts it."""
+    """The journal's size limit: a few dozen batches, so that a short run compacts it."""
 
 
 # --- the disk -----------------------------------------------------------------------------------
 
 
 class SimulatedStore(SQLiteStore):
-    """The real store, whose COMMIT takes virtual time and can fail."""
+    """The real store with a COMMIT that takes virtual time and can fail."""
 
     def __init__(
         self,
@@ -133,7 +133,7 @@ class SimulatedStore(SQLiteStore):
         cast(Any, self.commits)._give_up = self.give_up
 
     def put(self, begun: bool) -> None:
-        """Take a transaction that is to be committed; the writer's thread would wait for it."""
+        """Accept a transaction to commit, in place of the writer thread."""
         self._simulation.trims += self._writer._share.trim_to is not None
         self._virtual_loop.call_later(self._simulation.delay(0.02), self._commit_now)
 
@@ -155,7 +155,7 @@ class SimulatedStore(SQLiteStore):
         self._give_up(batch, error)
 
     def read_journal(self, reading: object) -> None:
-        """Read at once; what was read arrives when the disk has gone on."""
+        """Read immediately; deliver the result after the disk's delay."""
         weight = self._compaction._weight
         done = self._readers.submit(lambda db: journal.read(db, weight=weight))
         wait([done])
@@ -164,7 +164,7 @@ class SimulatedStore(SQLiteStore):
         )
 
     def crash(self) -> None:
-        """Lose what was not committed; the next life opens the same file."""
+        """Lose uncommitted data; the next life opens the same file."""
         self._readers.close()
         self._writer.db.close()
         self._writer.mark.close()
@@ -172,7 +172,7 @@ class SimulatedStore(SQLiteStore):
 
 
 class SeededSecrets:
-    """The random source of the server, in place of `secrets`."""
+    """The server's random source, a replacement for `secrets`."""
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
@@ -194,7 +194,7 @@ class SeededSecrets:
 
 
 class SimulatedConnection(asyncio.Transport):
-    """One connection: the server's transport, and the wire to the client and back."""
+    """One connection: the server's transport and the network to the client."""
 
     def __init__(self, simulation: Simulation, life: VirtualLoop, client: SimulatedClient) -> None:
         super().__init__()
@@ -222,10 +222,10 @@ class SimulatedConnection(asyncio.Transport):
         return 0
 
     def pause_reading(self) -> None:
-        """Pause reading; data that still arrives waits in the connection."""
+        """Pause reading; arriving data waits in the connection."""
 
     def resume_reading(self) -> None:
-        """Nothing waits here."""
+        """Do nothing, since no data waits here."""
 
     def is_closing(self) -> bool:
         return self.server_gone
@@ -257,7 +257,7 @@ class SimulatedConnection(asyncio.Transport):
     # --- ends ---
 
     def reset(self) -> None:
-        """Both sides lose the connection, each in its own time; what was on its way is lost."""
+        """Reset the connection: both sides notice independently, and data in transit is lost."""
         simulation = self._simulation
         simulation.scheduler.call_after(
             simulation.delay(1.0), lambda: self.end_client(None, "reset")
@@ -279,7 +279,7 @@ class SimulatedConnection(asyncio.Transport):
             self._deliver("up", lambda: self.end_server(None))
 
     def _deliver(self, way: Literal["up", "down"], deliver: Callable[[], object]) -> None:
-        """Deliver in order, after a while, to a side that is still there."""
+        """Deliver in order after a delay, if the receiver is still connected."""
         arrival = max(
             self._arrival[way], self._simulation.scheduler.now + self._simulation.delay(0.05)
         )
@@ -300,7 +300,7 @@ class SimulatedConnection(asyncio.Transport):
 
 @dataclass(eq=False)
 class Simulation:
-    """One run, from its seed."""
+    """One run, determined by its seed."""
 
     seed: int
     game: Game
@@ -322,9 +322,9 @@ class Simulation:
         self.violations: list[str] = []
         self.crashes = 0
         self.losses = 0
-        """Batches that were given up."""
+        """The number of batches given up."""
         self.trims = 0
-        """Times that rows were deleted from the journal of a running server."""
+        """How often rows were deleted from a running server's journal."""
         self.full_until = 0.0
         self._over = False
         self._trace = hashlib.sha256()
@@ -332,13 +332,13 @@ class Simulation:
         self._directory: Directory | None = None
         self._path = self.directory / f"{self.seed}.db"
 
-    # --- what all stand on ---
+    # --- common methods ---
 
     def milliseconds(self) -> int:
         return round(self.scheduler.now * 1000)
 
     def delay(self, most: float) -> float:
-        """Return a time that is mostly short."""
+        """Return a random delay that is usually short."""
         return most * self.random.random() ** 3
 
     @property
@@ -347,7 +347,7 @@ class Simulation:
 
     @property
     def ended_count(self) -> int:
-        """How many matches are over."""
+        """The number of finished matches."""
         return len(self.ended)
 
     def trace_message(self, actor: SimulatedClient, way: str, data: bytes) -> None:
@@ -359,11 +359,11 @@ class Simulation:
         return self._trace.hexdigest()
 
     def declines(self, refused: Refused, actor: SimulatedClient) -> bool:
-        """Return whether a refusal says that a move is not in the log."""
+        """Return whether a refusal means that a move is not in the log."""
         return self.current_client(actor) is actor
 
     def current_client(self, actor: SimulatedClient) -> SimulatedClient:
-        """Return the newest client of the same name."""
+        """Return the newest client with the same name."""
         return [other for other in self.clients if other.name == actor.name][-1]
 
     # --- the server's lives ---
@@ -384,7 +384,7 @@ class Simulation:
         self._port.timeouts.start()
 
     def crash(self) -> None:
-        """Kill the server: its memory is gone, its sockets are reset, its disk stays."""
+        """Kill the server: its memory is lost, its sockets are reset, its disk is kept."""
         if self._directory is None:
             return
         self.crashes += 1
@@ -410,7 +410,7 @@ class Simulation:
     # --- faults ---
 
     def _inject_once(self, rate: float, call: Callable[[], object]) -> None:
-        """Let something happen once, if it does while faults are injected."""
+        """Schedule a single fault unless it would fall after the end of injection."""
         if rate:
             wait = self.random.expovariate(rate)
             self.scheduler.call_after(wait, lambda: call() if self.faults_active else None)
@@ -423,7 +423,7 @@ class Simulation:
         self._inject_once(rate, happen)
 
     def _open_second_socket(self, player: SimulatedPlayer) -> None:
-        """Come again with the same secret; the older session ends once the seat is taken."""
+        """Sign in again with the same secret; the older session ends at the takeover."""
         newest = self.current_client(player)
         seated = any(newest.player in seats for seats in self.seats.values())
         if newest.session.state is SessionState.ONLINE and seated:
@@ -448,7 +448,7 @@ class Simulation:
     # --- the run ---
 
     def run(self) -> Simulation:
-        """Run to the end and find out what is wrong; then look at `wrongs` and `trace`."""
+        """Run to the end and check for errors; the results are in `wrongs` and `trace`."""
         chances = SeededSecrets(f"secrets {self.seed}")
         with ExitStack() as stack:
             for module in (directory_directory, identity):
@@ -498,7 +498,7 @@ class Simulation:
             )
 
     def was_told(self, match: str, result: Result | None) -> bool:
-        """Return whether the end by the log is the one that clients received."""
+        """Return whether clients received the result in the log."""
         told = self.ended.get(match)
         return told is not None and told.result == result
 
@@ -508,7 +508,7 @@ class Simulation:
         ).fetchall()
         [(number, head, footer)] = rows
         if footer is None:
-            self.violations.append(f"match {match} is not closed on the disk")
+            self.violations.append(f"match {match} is not closed on disk")
         parts = self._store._writer.db.execute(
             "SELECT lines FROM stretch WHERE stream = ? ORDER BY first", (number,)
         ).fetchall()
@@ -523,7 +523,7 @@ class Simulation:
         return lines
 
     def _check_match(self, match: str, lines: list[bytes]) -> Iterator[str]:
-        """Fold the log again: what was shown and how it ended has to come out of it."""
+        """Replay the log and compare it with the shown events and the result."""
         replayed = restore(self.game, lines)
         if replayed.result is not None and replayed.result.cause is Cause.INFRASTRUCTURE:
             yield f"it was aborted: {replayed.result}"
@@ -549,7 +549,7 @@ class Simulation:
 def _clock_errors(
     control: TimeControl, lines: Sequence[bytes], clocks: Sequence[Any]
 ) -> Iterator[str]:
-    """Yield an error for each seat whose time left is not its time given minus its charges."""
+    """Yield an error for each seat whose remaining time does not match its charges."""
     if not control.main_ms:
         return
     entries: list[Entry] = list(map(read_entry, lines))
@@ -571,7 +571,7 @@ def build_server(
     *,
     lag: Callable[[], int] = int,
 ) -> tuple[Directory, PeerContext]:
-    """Build a server without its listener, as the real one is built; nothing of it runs yet."""
+    """Build a server like the real one, without a listener and without starting it."""
     tariff = RateLimits(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED)
     door = Connections(loop.loop, tariff, Quotas(lobbies=1000))
     figures = Metrics()
@@ -606,7 +606,7 @@ def build_server(
 
 
 def make_template(directory: Path) -> Path:
-    """Make an empty database, which is copied faster than made."""
+    """Create an empty database as a template, since copying is faster than creating."""
     path = directory / "template.db"
 
     async def make() -> None:

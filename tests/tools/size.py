@@ -1,12 +1,10 @@
-"""Counts what there is to read: statements, functions, classes and files of each package.
+"""Measure the size of the source code: statements, functions, classes and files of each package.
 
-``python -m tests.tools.size`` prints a table beside the baseline, ``--json`` the same figures as
-JSON. ``python -m tests.tools.size --json > tests/tools/size_baseline.json`` stores a new baseline;
-the present one
-was stored in November 2026, before mechanisms were removed and joined. A statement is a node of the
-syntax tree that is a statement, without docstrings, so comments, blank lines and line breaks do not
-change the count.
-``--long`` names the functions and classes over the limits.
+``python -m tests.tools.size`` prints a table with a baseline for comparison, ``--json`` prints the
+figures as JSON. ``python -m tests.tools.size --json > tests/tools/size_baseline.json`` stores a new
+baseline; the current one is from November 2026, before mechanisms were removed and merged.
+Statements are statement nodes of the syntax tree without docstrings, so comments, blank lines and
+line breaks do not change the count. ``--long`` lists the functions and classes over the limits.
 """
 
 from __future__ import annotations
@@ -37,9 +35,9 @@ PACKAGES: Final = (
     "tests",
 )
 FUNCTION_LINES: Final = 60
-"""A longer function is named by `--long`."""
+"""`--long` lists functions longer than this."""
 CLASS_METHODS: Final = 30
-"""A class with more methods, inherited ones included, is named by `--long`."""
+"""`--long` lists classes with more methods than this, including inherited ones."""
 BRANCHES: Final = (
     ast.If,
     ast.IfExp,
@@ -64,9 +62,9 @@ class Size:
     sql_lines: int
     functions: int
     long_functions: int
-    """Functions of more than `FUNCTION_LINES` lines."""
+    """The number of functions with more than `FUNCTION_LINES` lines."""
     large_classes: int
-    """Classes of more than `CLASS_METHODS` methods, inherited ones included."""
+    """The number of classes with more than `CLASS_METHODS` methods, including inherited ones."""
     median_lines: float
     p90_lines: float
     median_branches: float
@@ -85,9 +83,9 @@ class Function:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--against", type=Path, default=BASELINE, help="JSON to compare with")
-    parser.add_argument("--long", action="store_true", help="name what is over the limits")
-    parser.add_argument("--root", type=Path, default=ROOT, help="the tree to count")
+    parser.add_argument("--against", type=Path, default=BASELINE, help="the JSON baseline")
+    parser.add_argument("--long", action="store_true", help="list what exceeds the limits")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the tree to measure")
     options = parser.parse_args(arguments)
     if options.long:
         print("\n".join(over_limits(options.root)))
@@ -100,7 +98,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def measure(root: Path, package: str) -> Size:
-    """Return the size of the Python, JavaScript and SQL files below one folder."""
+    """Return the size of the Python, JavaScript and SQL files in a folder."""
     trees = list(_trees(root, package))
     functions = [each for path, tree in trees for each in functions_of(path, tree)]
     lines = [function.lines for function in functions]
@@ -122,7 +120,7 @@ def measure(root: Path, package: str) -> Size:
 
 
 def over_limits(root: Path) -> Iterator[str]:
-    """Name the functions and classes over the limits, outside the tests."""
+    """List the functions and classes over the limits, except in tests."""
     for package in PACKAGES:
         if package == "tests":
             continue
@@ -139,14 +137,14 @@ def over_limits(root: Path) -> Iterator[str]:
 
 
 def count_statements(tree: ast.AST) -> int:
-    """Return the number of statements of a tree without its docstrings."""
+    """Return the number of statements in a tree, without docstrings."""
     return sum(isinstance(node, ast.stmt) and not _is_docstring(node) for node in ast.walk(tree))
 
 
 def functions_of(path: str, tree: ast.AST) -> Iterator[Function]:
-    """List functions and methods with their lines, without decorators, and their branches.
+    """List functions and methods with their line counts, without decorators, and branch counts.
 
-    Branches of a nested function count for the function around it too.
+    Branches of a nested function also count for the enclosing function.
     """
     for node in ast.walk(tree):
         if isinstance(node, FunctionNode):
@@ -156,7 +154,7 @@ def functions_of(path: str, tree: ast.AST) -> Iterator[Function]:
 
 
 def _is_docstring(node: ast.stmt) -> bool:
-    """Say whether a statement is a bare string: a docstring of a module, function or field."""
+    """Return whether a statement is a bare string: a docstring of a module, function or field."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
@@ -174,7 +172,7 @@ def _classes(trees: list[tuple[str, ast.Module]]) -> dict[str, ast.ClassDef]:
 
 
 def _methods(name: str, classes: dict[str, ast.ClassDef]) -> set[str]:
-    """Return the names of a class's methods, with those it inherits inside its package."""
+    """Return the names of a class's methods, including those inherited within its package."""
     node = classes.get(name)
     if node is None:
         return set()

@@ -1,6 +1,6 @@
-"""A proxy that hands connections to the first of some servers that is ready, as a balancer does.
+"""A proxy that forwards connections to the first ready server, like a load balancer.
 
-It asks each server's `/readyz` a few times a second. Connections that stand are left alone.
+It polls each server's `/readyz` a few times per second. It does not touch existing connections.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ P = TypeVar("P", bound="StandbyProxy")
 
 
 class StandbyProxy:
-    """The address for clients of several nodes; made by `standby_proxy`."""
+    """The shared address of several nodes; created by `standby_proxy`."""
 
     def __init__(self, targets: Sequence[int]) -> None:
         self._targets = targets
         self.target: int | None = None
-        """The port of the server that gets the next connection."""
+        """The port of the server for the next connection."""
         self.port = 0
         self._writers: set[asyncio.StreamWriter] = set()
 
@@ -58,7 +58,7 @@ class StandbyProxy:
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Carry bytes one way; the end of one way ends the other."""
+    """Forward bytes one way; end the output at the end of the input."""
     try:
         while data := await reader.read(16_384):
             writer.write(data)
@@ -70,7 +70,7 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 
 async def is_ready(port: int) -> bool:
-    """Return whether a server on this machine says soon that it lets people in."""
+    """Return whether a local server promptly reports that it is ready."""
     try:
         async with asyncio.timeout(CHECK_TIMEOUT_S):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -87,7 +87,7 @@ async def is_ready(port: int) -> bool:
 
 @asynccontextmanager
 async def running_proxy(proxy: P) -> AsyncIterator[P]:
-    """Run a proxy on a free port of this machine for the length of the block."""
+    """Run a proxy on a free local port during the block."""
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     proxy.port = server.sockets[0].getsockname()[1]
     watch = asyncio.create_task(proxy.watch())
@@ -102,5 +102,5 @@ async def running_proxy(proxy: P) -> AsyncIterator[P]:
 
 
 def standby_proxy(targets: Sequence[int]) -> AbstractAsyncContextManager[StandbyProxy]:
-    """Run a proxy to the servers on these ports of this machine."""
+    """Run a proxy to the servers on these local ports."""
     return running_proxy(StandbyProxy(targets))

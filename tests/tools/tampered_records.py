@@ -1,4 +1,4 @@
-"""A record as an engine of the server writes it, as JSON objects that a test may tamper with."""
+"""A record written by the server's engine, as JSON objects for tests to tamper with."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kibitz_server.match.engine import MatchEngine
 from tests.tools.planted_blunders import setup_of
 
 TIMED = TimeControl(main_ms=10_000)
-"""A clock that falls in the second half of the match."""
+"""A clock that runs out in the second half of the match."""
 THINKING_MS = 700
 
 
 def played_record(control: TimeControl | None) -> list[dict[str, Any]]:
-    """Return a match of number merge: to its end, or with a clock until the first flag falls."""
+    """Return a number merge match: complete, or with a clock until the first flag falls."""
     game = registry.get("number-merge")
     setup = setup_of("number-merge", {"preset": "long"}, 5)
     if control is not None:

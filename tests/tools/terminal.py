@@ -1,4 +1,4 @@
-"""The command on a terminal of its own: what it shows, and what is typed there."""
+"""Run the command on its own terminal, type input and read the screen."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS, COLUMNS = 30, 100
 
 
 class Terminal:
-    """The command on a terminal of its own, and what it has written there."""
+    """The command on its own terminal, with its output."""
 
     def __init__(self, process: subprocess.Popen[bytes], leader: int) -> None:
         self.process = process
@@ -30,11 +30,11 @@ class Terminal:
         self._written = b""
 
     def type(self, text: str) -> None:
-        """Type everything at once, as if pasted."""
+        """Type all text at once, as if pasted."""
         os.write(self._leader, text.encode())
 
     def until(self, words: str) -> None:
-        """Wait until the screen was written with these words."""
+        """Wait until these words have been written to the screen."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while words not in self.text:
             assert self.process.poll() is None, self.text
@@ -44,25 +44,25 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """Return the output as one line without its colors."""
+        """Return the output as one line without colors."""
         return ESCAPES.sub(b"", self._written).decode(errors="replace")
 
     def close(self) -> None:
-        """Hang up the terminal, as when its window is closed."""
+        """Hang up the terminal, like closing its window."""
         if self._leader >= 0:
             os.close(self._leader)
             self._leader = -1
 
     def forget(self) -> None:
-        """Look at what comes from now on only."""
+        """Discard the output so far."""
         self._written = b""
 
 
 @contextmanager
 def terminal(kibitz: Kibitz, *words: str, through: Sequence[str] = ()) -> Iterator[Terminal]:
-    """Run the command on a new terminal; it is killed at the end.
+    """Run the command on a new terminal; kill it at the end.
 
-    `through` is a command that runs it, and leads the terminal's session in its place.
+    `through` is a command that runs it and is the session leader in its place.
     """
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))

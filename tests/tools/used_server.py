@@ -1,6 +1,6 @@
 """A server with a past: a finished match, two running ones, and their lobbies.
 
-The caller may change its database while it runs or between two starts.
+Tests may change its database while it runs or between two starts.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ GAMES = {game.info.name: game for game in (Grid(), Race())}
 PLIES = 11
 CLOCK = {"move_ms": 3_600_000}
 RATED_PLIES = 7
-"""Plies after which a match of first legal moves is over on the usual board."""
+"""The number of plies after which a match of first legal moves ends on the default board."""
 
 
 @dataclass
 class UsedServer:
-    """A server with a match that gets damaged, one that does not, and a finished."""
+    """A server with a running match to be damaged, another running match, and a finished match."""
 
     server: VirtualServer
     guests: dict[str, ScriptedClient]
     damaged: str
-    """A running match of ada and bob, in a lobby of ada's."""
+    """A running match of ada and bob, in ada's lobby."""
     intact: str
     """A running match of cat and dan."""
     finished: str
-    """A rated match that is over."""
+    """A finished rated match."""
 
     @property
     def lobby(self) -> str:
         return self.damaged.partition("-")[0]
 
     def running(self, match: str) -> tuple[bytes, int] | None:
-        """Return state and last entry of a running match."""
+        """Return the state and the last entry of a running match."""
         match_runner = self.server.directory.matches.get(match)
         return (
             None
@@ -63,7 +63,7 @@ class UsedServer:
 
 
 def start_match(server: VirtualServer, *players: ScriptedClient, **settings: Any) -> str:
-    """Play a match; return its identifier."""
+    """Start and play a match; return its identifier."""
     item = {
         "game": "toy-grid",
         "seats": len(players),
@@ -93,7 +93,7 @@ def play_plies(server: VirtualServer, match: str, plies: int, *players: Scripted
 
 @contextmanager
 def used_server(directory: Path) -> Iterator[UsedServer]:
-    """Run a server on virtual time until the block ends; its checkpoints are four entries apart."""
+    """Run a server on virtual time during the block, with a checkpoint every four entries."""
     make_template(directory)
     with (
         patch.object(checkpoint, "CHECKPOINT_INTERVAL", 4),
@@ -112,7 +112,7 @@ def used_server(directory: Path) -> Iterator[UsedServer]:
 
 
 def flip_bit(path: Path, table: str, column: str, where: str, place: float = 0.5) -> None:
-    """Change a bit of a value, at a share of its length."""
+    """Flip a bit of a value, at a relative position from 0 to 1."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         rowid, value = db.execute(
             f"SELECT rowid, {column} FROM {table} WHERE {where} ORDER BY rowid DESC LIMIT 1"

@@ -1,7 +1,7 @@
-"""A client that keeps the view of one match from what it is sent, as the protocol page says.
+"""A client that maintains the view of one match as described on the protocol page.
 
-Everything that is said of the view after an entry is kept: by snapshots, by events with a view or
-a change, by turns and by pages of history. Two things that were said of one moment have to agree.
+It stores the view after each entry from snapshots, events with a view or a change, turns, and pages
+of history. Views of the same entry must agree.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from kibitz_protocol.wire.visibility import WantedViews, event_field
 
 
 class ViewFollower:
-    """One viewer's view of a match with hidden information, by the numbers of its entries."""
+    """One viewer's views of a match with hidden information, by entry number."""
 
     def __init__(self) -> None:
         self.views: dict[int, Fields] = {}
-        """The view after each entry that something was said of."""
+        """The known views, by the number of the preceding entry."""
         self.compared = 0
-        """How often something was said of a moment that was known already."""
+        """The number of repeated views of the same entry."""
         self.wrong: list[str] = []
-        """Messages that contradict earlier ones, or were not requested."""
+        """Messages that contradict earlier ones or were not requested."""
         self._wanted: WantedViews = "turn"
         self._seq = -1
 
     def follow(self, messages: Iterable[dict[str, Any]], wanted: Iterable[WantedViews]) -> None:
-        """Take all that a client was sent; `wanted` is what each of its connections asked for."""
+        """Process all messages to a client; `wanted` lists the views its connections requested."""
         asked = iter(wanted)
         for message in messages:
             if message["type"] == "welcome":
@@ -37,7 +37,7 @@ class ViewFollower:
             self.take(message)
 
     def take(self, message: dict[str, Any]) -> None:
-        """Take one message; those that are not about the view are passed over."""
+        """Process a message; ignore it if it is not about the view."""
         match message["type"]:
             case "snapshot":
                 self._seq = message["seq"]
@@ -91,5 +91,5 @@ class ViewFollower:
 
 
 def as_text(view: Fields) -> str:
-    """Return a view as text, which tells 0 from false."""
+    """Return a view as text, which distinguishes 0 from false."""
     return json.dumps(view, sort_keys=True)

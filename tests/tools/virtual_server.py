@@ -1,9 +1,9 @@
-"""A whole server without a network, on virtual time, with clients scripted byte by byte.
+"""A complete server without a network, on virtual time, with byte-exact scripted clients.
 
-As in `simulation`, everything above the sockets is the real thing, but no fault is injected and
-nothing is random. Keys, seeds and secrets come from a source that starts anew with each server.
-Commits take a millisecond, and each request is answered before the next one is made. Two servers
-with the same input send the same bytes to all clients.
+As in `simulation`, everything above the sockets is the real code, but there are no faults and no
+randomness. Keys, seeds and secrets come from a source that is reset for each server. Commits take a
+millisecond, and each request is answered before the next one is sent. Two servers with the same
+input send the same bytes to all clients.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from tests.tools.virtual_time import Scheduler, VirtualLoop
 
 UNLIMITED = Rate(1e9, 1e9)
 ANSWER_SECONDS = 0.02
-"""Seconds for a request to be answered and its effects to be announced."""
+"""The time for a request to be answered and its effects to be announced, in seconds."""
 
 
 class ReliableStore(SimulatedStore):
-    """A disk whose commits take a millisecond and never fail, but for those that are held."""
+    """A disk whose commits take a millisecond and never fail; they can be held back."""
 
     holding = False
     held = False
-    """Whether a transaction is not committed before `release`."""
+    """Whether commits wait for `release`."""
 
     def put(self, begun: bool) -> None:
         if self.holding:
@@ -61,11 +61,11 @@ class ReliableStore(SimulatedStore):
             self._virtual_loop.call_later(0.001, self._commit_now)
 
     def hold(self) -> None:
-        """Commit nothing from now on."""
+        """Hold back all commits from now on."""
         self.holding = True
 
     def release(self, *, hold_next: bool = False) -> None:
-        """Commit what is held, and what comes then, unless that is to be held again."""
+        """Commit held transactions and later ones, or hold the later ones again."""
         held, self.held, self.holding = self.held, False, hold_next
         if held:
             self._virtual_loop.call_later(0.001, self._commit_now)
@@ -76,7 +76,7 @@ class ReliableStore(SimulatedStore):
 
 
 class ScriptedClient:
-    """A client on a connection of its own; `heard` is every message that it was sent."""
+    """A client with its own connection; `heard` contains all messages it received."""
 
     def __init__(self, server: VirtualServer, name: str, token: str = "") -> None:
         self._server = server
@@ -85,7 +85,7 @@ class ScriptedClient:
         self.received: list[bytes] = []
         self.resume = ""
         self.wanted: list[WantedViews] = []
-        """The views that each of its connections has requested in hello."""
+        """The views that each of its connections requested in hello."""
         self._id = 0
         self._connect()
 
@@ -100,12 +100,12 @@ class ScriptedClient:
         _, _, self._transport.written = self._transport.written.partition(b"\r\n\r\n")
 
     def say_hello(self, views: WantedViews = "turn") -> ScriptedClient:
-        """Say hello for the first time."""
+        """Send the first hello."""
         self.resume = self._hello({"name": self.name}, views)["resume"]
         return self
 
     def reconnect(self, views: WantedViews = "turn") -> dict[str, Any]:
-        """Go on on a new connection, beside the old one; return the answer to its hello."""
+        """Continue on a new connection while the old one exists; return the answer to hello."""
         self.receive()
         self._connect()
         return self._hello({"resume": self.resume}, views)
@@ -115,18 +115,18 @@ class ScriptedClient:
         return self.ask("hello", versions=[1], views=views, **({} if self._token else guest))
 
     def beside(self) -> ScriptedClient:
-        """Return a client of the same player on a connection of its own, as in a second tab."""
+        """Return a client of the same player with its own connection, like a second browser tab."""
         other = ScriptedClient(self._server, self.name, self._token)
         other.resume = self.resume
         other._hello({"resume": self.resume}, "turn")
         return other
 
     def disconnect(self) -> None:
-        """Lose the connection."""
+        """Drop the connection."""
         self._connection.connection_lost(None)
 
     def stop_reading(self) -> None:
-        """Read nothing more, when as much waits as may: the next frame is too much."""
+        """Stop reading with a full send queue, so that the next frame exceeds the limit."""
         self._connection.pause_writing()
         self._peer.send_queue.send(bytes(SendLimits().frames_bytes))
 
@@ -136,14 +136,14 @@ class ScriptedClient:
         return self._peer.leaving
 
     def post(self, type: str, **fields: object) -> int:
-        """Send a request and return its number, before anything has come of it."""
+        """Send a request and return its number without waiting."""
         self._id += 1
         request = json.dumps({"type": type, "id": self._id, **fields}).encode()
         self._connection.data_received(client_frame(request))
         return self._id
 
     def answer_to(self, request: int) -> dict[str, Any] | None:
-        """Return the answer to a request, None where there is none yet."""
+        """Return the answer to a request, None if there is none yet."""
         found = [each for each in self.messages() if each.get("re") == request]
         assert len(found) <= 1, found
         return found[0] if found else None
@@ -159,7 +159,7 @@ class ScriptedClient:
         return found[0]
 
     def receive(self) -> list[bytes]:
-        """Take what came since the last time."""
+        """Process the data received since the last call."""
         frames, self._transport.written = split_frames(self._transport.written)
         new = [data for opcode, data in frames if opcode == Opcode.TEXT]
         self.received += new
@@ -171,7 +171,7 @@ class ScriptedClient:
 
 
 class VirtualServer:
-    """A server that lives in `with`; made by `opened` only."""
+    """A server that runs in a `with` block; created only by `opened`."""
 
     def __init__(self, games: Mapping[str, Game], path: Path) -> None:
         self._scheduler = Scheduler()
@@ -238,16 +238,16 @@ class VirtualServer:
         self._loop.spawn(work, 0.001)
 
     def advance(self, seconds: float) -> None:
-        """Let everything happen that is due within `seconds`."""
+        """Advance virtual time by `seconds`."""
         over: list[bool] = []
         self._scheduler.call_after(seconds, lambda: over.append(True))
         while not over:
             self._scheduler.run_next()
 
     def restart(self, between: Callable[[Path], object] = lambda path: None) -> None:
-        """Kill the server and start it again with what is on the disk; all connections are lost.
+        """Kill the server and restart it from disk; all connections are lost.
 
-        `between` is called with the database's path while no server runs.
+        `between` is called with the database's path while no server is running.
         """
         self.close()
         between(self.path)
@@ -257,13 +257,13 @@ class VirtualServer:
         return ScriptedClient(self, name).say_hello(views)
 
     def account_client(self, name: str, views: WantedViews = "turn") -> ScriptedClient:
-        """Sign in with a token, which every handshake carries in a header."""
+        """Sign in with a token, which every handshake sends in a header."""
         with TokenAdmin(self.path) as register:
             token = register.issue(name, "human").token
         return ScriptedClient(self, name, token).say_hello(views)
 
     def page(self, path: str) -> bytes:
-        """Get a page over HTTP, head and body."""
+        """Fetch a page over HTTP; return head and body."""
         transport = FakeTransport()
         connection = Connection(self.port)
         connection.connection_made(transport)
@@ -283,7 +283,7 @@ class VirtualServer:
 
 @contextmanager
 def virtual_server(games: Mapping[str, Game], directory: Path) -> Iterator[VirtualServer]:
-    """Run a server in `directory`, which has a `simulation.template`, until the block ends."""
+    """Run a server in `directory`, which has a `simulation.template`, during the block."""
     path = directory / "virtual.db"
     shutil.copy(directory / "template.db", path)
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Virtual time: a scheduler of calls, and the part of an event loop that a server uses."""
+"""Virtual time: a scheduler of calls, and the subset of an event loop that a server uses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TimerHandle:
 
 
 class Scheduler:
-    """Virtual time: what is due when; what is due at once is done in the order of asking."""
+    """A scheduler on virtual time; calls due at the same time run in the order of scheduling."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -38,7 +38,7 @@ class Scheduler:
         return self.call_at(self.now + seconds, call)
 
     def run_next(self) -> bool:
-        """Do the next thing; return whether there was any."""
+        """Run the next call; return whether there was one."""
         while self._calls:
             when, _, handle = heapq.heappop(self._calls)
             if not handle.cancelled:
@@ -48,7 +48,7 @@ class Scheduler:
         return False
 
     def run_until(self, when: float) -> None:
-        """Do all that is due until then, and what that makes due."""
+        """Run all calls due until a time, including those they schedule."""
         while self._calls and self._calls[0][0] <= when:
             if self._calls[0][2].cancelled:
                 heapq.heappop(self._calls)
@@ -58,7 +58,7 @@ class Scheduler:
 
 
 class CompletedAwaitable:
-    """An awaitable that is there already."""
+    """An awaitable that is already complete."""
 
     def __init__(self, value: object) -> None:
         self._value = value
@@ -69,7 +69,7 @@ class CompletedAwaitable:
 
 
 class VirtualLoop:
-    """The part of an event loop that one life of the server uses; it dies with the server."""
+    """The subset of an event loop that one life of the server uses; it ends with the server."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -77,7 +77,7 @@ class VirtualLoop:
         self.running = True
 
     def stop(self) -> None:
-        """Nothing that waits is ever done."""
+        """Discard all scheduled calls."""
         self.running = False
         for work in self._coroutines:
             work.close()
@@ -104,7 +104,7 @@ class VirtualLoop:
         return cast(asyncio.AbstractEventLoop, self)
 
     def spawn(self, work: Callable[[], Awaitable[None]], wait: float) -> None:
-        """Begin something after a while; it waits for nothing but threads, which take no time."""
+        """Start a coroutine after a delay; it may only wait for threads, which take no time."""
         self.call_later(wait, self._begin, work)
 
     def _begin(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -122,13 +122,13 @@ class VirtualLoop:
             asyncio._set_running_loop(None)
         if waited is not None:
             raise AssertionError("a coroutine of the server waited for something")
-        self.call_soon(self._step, work)  # it lets others go first
+        self.call_soon(self._step, work)  # it yields to other calls
 
 
 class VirtualTaskLoop(VirtualLoop):
     """An event loop of one process, with tasks and futures, that can be frozen.
 
-    Callbacks that become due while it is frozen run in order when it is thawed, as in a process
+    Callbacks that become due while frozen run in order when the loop is thawed, as in a process
     that was stopped by a signal.
     """
 
@@ -191,7 +191,7 @@ class VirtualTaskLoop(VirtualLoop):
         return self.call_at(self._scheduler.now, call, *args, context=context)
 
     def enter(self, call: Callable[[], _T]) -> _T:
-        """Call something as the running loop does."""
+        """Call a function as the running loop."""
         before = asyncio._get_running_loop()
         asyncio._set_running_loop(self.loop)
         try:

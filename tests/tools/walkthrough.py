@@ -1,7 +1,7 @@
-"""A page of the documents that a reader follows from top to bottom, followed by a test.
+"""Lets a test follow a page of the documentation from top to bottom, like a reader.
 
-A page has blocks: a file (its path stands above the block in bold), a change of a file (`diff`),
-commands (`sh`), what is seen then (`text`), and commands that wait for a person (`console`).
+A page has blocks: a file (with its path in bold above the block), a change of a file (`diff`),
+commands (`sh`), their expected output (`text`), and interactive commands (`console`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 SECONDS = 300.0
 _KIBITZ = 'kibitz() { python -m kibitz "$@"; }\n'
-"""The command of the Python that runs the tests, also where none is installed beside it."""
+"""The command run by the tests' Python, even if the command is not installed."""
 _STEP = re.compile(
     r"^(?:\*\*`(?P<path>[^`\n]+)`\*\*\n\n)?```(?P<kind>\w+)\n(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
@@ -33,13 +33,13 @@ class Step:
 
 
 def steps(page: Path) -> Iterator[Step]:
-    """Yield the blocks of a page in their order."""
+    """Yield the blocks of a page in order."""
     for found in _STEP.finditer(page.read_text(encoding="utf-8")):
         yield Step(found["kind"], found["path"], found["body"])
 
 
 def compare(expected: str, printed: str) -> None:
-    """Fail unless the lines are printed in this order; dots match any text."""
+    """Fail unless the lines were printed in this order; dots match any text."""
     lines = iter(" ".join(line.split()) for line in printed.splitlines())
     for line in expected.splitlines():
         wanted = re.compile(".*".join(re.escape(" ".join(p.split())) for p in line.split("...")))
@@ -48,7 +48,7 @@ def compare(expected: str, printed: str) -> None:
 
 @dataclass
 class Reader:
-    """Follows pages in a directory. `environment` is added to that of the commands."""
+    """Follows pages in a directory. `environment` is added to the commands' environment."""
 
     directory: Path
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -56,12 +56,12 @@ class Reader:
     """The output of the last commands."""
 
     def follow(self, page: Path) -> None:
-        """Do what each block of a page says; blocks that wait for a person are left out."""
+        """Execute each block of a page except interactive ones."""
         for step in steps(page):
             self.do(step)
 
     def do(self, step: Step) -> None:
-        """Do what a block says."""
+        """Execute a block."""
         match step:
             case Step("diff", str(path), body):
                 self.change(path, body)
@@ -72,27 +72,27 @@ class Reader:
             case Step("text", None, body):
                 compare(body, self.printed)
             case Step(kind):
-                assert kind in {"console", "json"}, f"a page that is followed has no {kind}"
+                assert kind in {"console", "json"}, f"unsupported block {kind}"
 
     def write(self, path: str, body: str) -> None:
         """Write a new file."""
         place = self.directory / path
-        assert not place.exists(), f"{path} is there already"
+        assert not place.exists(), f"{path} already exists"
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(body, encoding="utf-8")
 
     def change(self, path: str, diff: str) -> None:
-        """Apply a diff without line numbers; what it stands on has to be there once."""
+        """Apply a diff without line numbers; its context must occur exactly once."""
         lines = [(line[:1], line[1:] + "\n") for line in diff.splitlines()]
         before = "".join(text for sign, text in lines if sign in " -")
         after = "".join(text for sign, text in lines if sign in " +")
         place = self.directory / path
         text = place.read_text(encoding="utf-8")
-        assert text.count(before) == 1, f"{path} has no single place for {diff!r}"
+        assert text.count(before) == 1, f"{path} has no unique place for {diff!r}"
         place.write_text(text.replace(before, after), encoding="utf-8")
 
     def run(self, commands: str) -> str:
-        """Run commands in a shell and return what a person sees."""
+        """Run commands in a shell and return the visible output."""
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", _KIBITZ + commands],
             cwd=self.directory,
@@ -107,7 +107,7 @@ class Reader:
         return done.stdout
 
     def _environment(self) -> dict[str, str]:
-        """The caller's, with the programs of this Python first, and rules that run uncompiled."""
+        """The caller's environment with this Python's programs first and uncompiled rules."""
         inherited = {
             k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "KIBITZ_"))
         }

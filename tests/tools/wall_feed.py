@@ -1,8 +1,8 @@
-"""A made-up feed of many live matches, for measuring how fast pages draw them.
+"""A synthetic feed of many live matches, for measuring how fast pages draw them.
 
-The messages are real: each game is played at random in this process and written as stage and
-paints. A page is given them by a WebSocket that is none, so that no server takes part in what is
-measured; it decodes each from its text as it would any other.
+The messages are real: each game is played randomly in this process and encoded as stage and paints.
+A page receives them from a fake WebSocket, so that measurements do not include a server; the page
+decodes each message from its text as usual.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.tools.paints import paint_between
 
 SCRIPT = Path(__file__).parent / "web" / "wall_feed.js"
 PLIES = 30
-"""Plies of a game that are shown before it begins again."""
+"""The number of plies of a game before it restarts."""
 CLOCK = {"main_ms": 60_000, "bank_ms": 0, "periods": 0}
 CONTROL = {
     "move_ms": 0, "main_ms": 60_000, "increment_ms": 0, "bank_ms": 0, "periods": 0, "period_ms": 0
@@ -61,7 +61,7 @@ def course(game: str, seed: int) -> dict[str, Any]:
 
 
 def feed_script(games: Sequence[str], boards: int, events_per_second: float) -> str:
-    """Return the script that gives a page `boards` matches with so many events a second each."""
+    """Return the script that feeds `boards` matches with events to a page."""
     courses = [course(game, seed) for game in games for seed in range(3)]
     plan = {
         "courses": courses,

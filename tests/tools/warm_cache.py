@@ -1,13 +1,13 @@
-"""Compile what a set of tests runs, on every core, before the tests start.
+"""Compile the code that a set of tests needs, on all cores, before the tests start.
 
-``python -m tests.tools.warm_cache fast`` does it for ``make test``, ``e2e`` for ``make test-e2e``.
-The machine code goes into the project's cache (``KIBITZ_CACHE`` sets another place). A stamp in the
-same directory marks a set as complete, so the next call with the same statements and libraries
-returns after half a second.
+``python -m tests.tools.warm_cache fast`` does this for ``make test``, ``e2e`` for ``make
+test-e2e``. The machine code is stored in the project's cache (``KIBITZ_CACHE`` overrides the path).
+A stamp in the same directory marks a set as complete, so the next call with the same statements and
+libraries returns after half a second.
 
 Each task is a game, a house bot or one of `OTHERS`, and each core takes the next one. Kernels that
-two tasks share are compiled by the first and loaded by the second. A kernel that no task reaches is
-compiled by the first test that calls it; those that only slow tests call are left to them.
+two tasks share are compiled by the first and loaded by the second. Kernels that no task reaches,
+such as those used only by slow tests, are compiled by the first test that calls them.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ BOTS = {
         "number-merge/greedy",
     ),
 }
-"""The house bots whose searches and evaluations each set needs, the longest to compile first."""
+"""The house bots whose searches and evaluations each set needs, slowest to compile first."""
 
 
 def _outcome_searches() -> None:
-    """The searches that judge by the outcome, on the games that tests play with them."""
+    """Compile the searches that evaluate by the outcome, for the games that tests use."""
     from kibitz.process.warmup import warm_up
     from kibitz_bots.catalog import any_game
 
@@ -70,7 +70,7 @@ def _outcome_searches() -> None:
 
 
 def _batches() -> None:
-    """Batched play of every game."""
+    """Compile batched play of every game."""
     from kibitz_games.vector import VectorGame
 
     for name in registry.names():
@@ -79,7 +79,7 @@ def _batches() -> None:
 
 
 def _training() -> None:
-    """The games by which `kibitz train` judges arrays of Chinese Checkers."""
+    """Compile the games with which `kibitz train` evaluates Chinese Checkers arrays."""
     from kibitz_search.chinese_checkers.evaluation import distances
     from kibitz_training.chinese_checkers.hole_games import against
 
@@ -93,11 +93,11 @@ OTHERS: Mapping[str, Callable[[], None]] = {
     "batches": _batches,
     "training": _training,
 }
-"""Code that the fast tests need compiled, and that no house bot and no game compiles."""
+"""Code that the fast tests need and that is not part of a house bot or a game."""
 
 
 def prepare(task: str) -> str:
-    """Compile the kernels of a game, of a house bot and its game, or of another task; return it."""
+    """Compile the kernels of a game, a house bot and its game, or another task; return the task."""
     if task in OTHERS:
         OTHERS[task]()
         return task
@@ -115,14 +115,14 @@ def prepare(task: str) -> str:
 
 
 def run(tasks: Sequence[str], workers: int) -> None:
-    """Prepare every task in `workers` processes; raise what one of them raises."""
+    """Prepare all tasks in `workers` processes; propagate exceptions."""
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         for done in as_completed([pool.submit(prepare, task) for task in tasks]):
             done.result()
 
 
 def stamp(name: str, tasks: Sequence[str]) -> Path:
-    """Return the file that exists once these tasks are done for the present sources."""
+    """Return the stamp file that marks these tasks as done for the current sources."""
     packages = (kibitz_games, kibitz_search, kibitz_training)
     files = [file for top in packages for file in Path(top.__path__[0]).resolve().rglob("*.py")]
     key = " ".join([*tasks, *(cache.fingerprint(file) for file in sorted(files))])
@@ -131,7 +131,7 @@ def stamp(name: str, tasks: Sequence[str]) -> Path:
 
 
 def main(name: str) -> None:
-    """Make a set complete in the cache, unless it is."""
+    """Compile a set into the cache unless it is complete."""
     tasks = [*BOTS[name], *(OTHERS if name == "fast" else ()), *registry.names()]
     if not kernels.compiled() or (done := stamp(name, tasks)).exists():
         return
@@ -139,7 +139,7 @@ def main(name: str) -> None:
     workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     run(tasks, workers or 1)
     done.touch()
-    sys.stdout.write(f"compiled what the tests run in {time.monotonic() - began:.0f} s\n")
+    sys.stdout.write(f"compiled the tests' code in {time.monotonic() - began:.0f} s\n")
 
 
 if __name__ == "__main__":

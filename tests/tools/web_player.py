@@ -1,7 +1,7 @@
-"""A person at a page: comes in, hosts a lobby, and plays by clicking or with the keys alone.
+"""A simulated web user: signs in, hosts a lobby, and plays by mouse or only by keyboard.
 
-The page highlights the elements that may be clicked (`kb-legal`). The player chooses one of them at
-random, so that one player works for all games.
+The page highlights the clickable elements (`kb-legal`). The player chooses one of them at random,
+so the same player works for all games.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ LEGAL = "kibitz-board .kb-hit.kb-legal"
 ACTIONS = "kibitz-board .kb-actions button:enabled"
 RESULT = ".result"
 YOURS = ".turn-line[data-yours]"
-"""Says that it is this player's turn."""
+"""The selector that matches when it is this player's turn."""
 PATIENCE_S = 40.0
-"""How long a match may take."""
+"""The timeout of a match."""
 
 
 async def come_in(page: Page, name: str) -> None:
-    """Sign in as a guest, and see the page that was asked for."""
+    """Sign in as a guest and wait for the requested page."""
     button = page.locator("#header").get_by_role("button", name="Sign in")
     await button.or_(page.get_by_role("button", name="Play as guest")).first.wait_for()
     if await button.is_visible():
@@ -36,7 +36,7 @@ async def come_in(page: Page, name: str) -> None:
 async def host(
     page: Page, game: str, options: Mapping[str, str], *, seats: int, bot: str | None = "random"
 ) -> str:
-    """Open a lobby with the form, for oneself and a bot on each other seat; return its key.
+    """Open a lobby with the form, with a bot on each other seat; return its key.
 
     Without `bot` the other seats are open.
     """
@@ -72,7 +72,7 @@ async def host(
 async def play(
     page: Page, rng: random.Random, *, keyboard: bool = False, touch: bool = False
 ) -> int:
-    """Play a match to its end; return how often a cell was picked."""
+    """Play a match to its end; return the number of picks."""
     picked = 0
     deadline = time.monotonic() + PATIENCE_S
     ready = page.locator(f"{LEGAL}, {ACTIONS}, {RESULT}").first
@@ -93,11 +93,11 @@ TARGET = """([selector, chance]) => {
   const { x, y, width, height } = target.getBoundingClientRect();
   return [x + width / 2, y + height / 2];
 }"""
-"""Choose a cell or a button that may be clicked now, and return where it is."""
+"""Script: choose a clickable cell or button and return its position."""
 
 
 async def _click(page: Page, rng: random.Random, *, touch: bool) -> int:
-    """Click or tap one of the cells that light up, or of the buttons beside the board."""
+    """Click or tap one of the highlighted cells or of the buttons next to the board."""
     place = await page.evaluate(TARGET, [f"{LEGAL}, {ACTIONS}", rng.random()])
     if place is None:
         return 0
@@ -106,7 +106,7 @@ async def _click(page: Page, rng: random.Random, *, touch: bool) -> int:
 
 
 async def _press(page: Page, rng: random.Random) -> int:
-    """Go to the board with Tab and to a cell with the arrows, and press Enter."""
+    """Move to the board with Tab and to a cell with the arrow keys, and press Enter."""
     board = page.locator("kibitz-board .kb-hit[tabindex='0']")
     for _ in range(60):
         if await board.evaluate("(cell) => cell === document.activeElement"):

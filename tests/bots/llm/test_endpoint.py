@@ -103,5 +103,5 @@ async def test_an_endless_answer_is_cut_off() -> None:
 
 
 async def test_an_address_that_is_none_is_refused() -> None:
-    with pytest.raises(EndpointRefusedError, match="endpoint.s URL"):
+    with pytest.raises(EndpointRefusedError, match="endpoint's URL"):
         await ChatEndpoint("ftp://model", "small", None).ask(QUESTION, answer=1, seconds=5)
