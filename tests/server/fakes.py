@@ -1,9 +1,8 @@
-"""The fakes of the server's shell: time, transports and a disk in memory.
+"""Fakes of the server's environment: time, transports and an in-memory disk.
 
-`FakeLoop` is an event loop whose time is moved by hand. `FakeTransport` keeps what is written
-and can be full. `FakeStore` is a store that is durable when the test says so.
-`ScriptedConnection` is a real `Connection` on a fake transport. `JsonClient` speaks JSON over a
-real socket.
+`FakeLoop` is an event loop with manual time. `FakeTransport` stores written data and can be full.
+`FakeStore` is a store whose writes become durable when the test says so. `ScriptedConnection` is a
+real `Connection` on a fake transport. `JsonClient` speaks JSON over a real socket.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def house_bot(name: str, seats: Sequence[int] = ()) -> HouseBotLine:
 
 
 class FakeHandle:
-    """A call that waits in a `FakeLoop`."""
+    """A call scheduled in a `FakeLoop`."""
 
     def __init__(self, call: Callable[[], object]) -> None:
         self.call = call
@@ -66,7 +65,7 @@ class FakeHandle:
 
 
 class FakeLoop:
-    """An event loop whose time moves only in `advance`."""
+    """An event loop whose time advances only in `advance`."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -105,7 +104,7 @@ class FakeLoop:
         self.now = until
 
     def run_turn(self) -> None:
-        """Run what is due now, and nothing that is scheduled meanwhile."""
+        """Run the calls due now, but not those scheduled in the process."""
         due = sorted(call for call in self._calls if call[0] <= self.now)
         self._calls = [call for call in self._calls if call[0] > self.now]
         heapq.heapify(self._calls)
@@ -115,12 +114,12 @@ class FakeLoop:
 
     @property
     def armed(self) -> int:
-        """How many timers would still fire."""
+        """The number of pending timers."""
         return sum(not handle.cancelled for _, _, handle in self._calls)
 
 
 class FakeTransport(asyncio.Transport):
-    """Keeps what is written; `backlog` bytes of it are said to be stuck."""
+    """Stores written data and reports `backlog` bytes as unsent."""
 
     def __init__(self, address: str = "127.0.0.1") -> None:
         super().__init__()
@@ -166,12 +165,12 @@ class FakeTransport(asyncio.Transport):
 
 
 def client_frame(data: bytes, opcode: Opcode = Opcode.TEXT, *, fin: bool = True) -> bytes:
-    """Return a frame as a client sends it."""
+    """Return a client frame."""
     return Frame(opcode, data, fin).serialize(mask=True)
 
 
 def split_frames(data: bytes) -> tuple[list[tuple[int, bytes]], bytes]:
-    """Cut a server's bytes into (opcode, payload) and what is left."""
+    """Split a server's bytes into (opcode, payload) pairs and a remainder."""
     frames: list[tuple[int, bytes]] = []
     while len(data) >= 2:
         length, start = data[1] & 127, 2
@@ -187,7 +186,7 @@ def split_frames(data: bytes) -> tuple[list[tuple[int, bytes]], bytes]:
 
 @dataclass
 class FakeHandler:
-    """Keeps what peers ask."""
+    """Stores peers' requests."""
 
     room: bool = True
     room_to_spare: bool = True
@@ -233,7 +232,7 @@ class FakePages:
 
 @dataclass
 class PeerRig:
-    """All that peers stand on, with time in the test's hands."""
+    """The environment of peers, with time controlled by the test."""
 
     loop: FakeLoop = field(default_factory=FakeLoop)
     handler: FakeHandler = field(default_factory=FakeHandler)
@@ -270,11 +269,11 @@ class PeerRig:
         self.timeouts.start()
 
     def connect(self, address: str = "127.0.0.1") -> ScriptedConnection:
-        """Open a connection that has said nothing yet."""
+        """Open a connection before its handshake."""
         return ScriptedConnection(self, address)
 
     def open(self, path: str = "/", more: str = "") -> ScriptedConnection:
-        """Open a connection and shake hands."""
+        """Open a connection and perform the handshake."""
         line = self.connect()
         line.feed(HANDSHAKE.format(path=path, more=more).encode())
         return line
@@ -298,23 +297,23 @@ class ScriptedConnection:
         self.feed(client_frame(json.dumps(fields).encode()))
 
     def head(self) -> str:
-        """Take the HTTP response that came."""
+        """Take the received HTTP response."""
         head, _, rest = self.transport.written.partition(b"\r\n\r\n")
         self.transport.written = rest
         return head.decode()
 
     def frames(self) -> list[tuple[int, bytes]]:
-        """Take the frames that came since the last call, but no pings."""
+        """Take the frames received since the last call, except pings."""
         self.rig.loop.advance()
         frames, self.transport.written = split_frames(self.transport.written)
         return [frame for frame in frames if frame[0] != Opcode.PING]
 
     def received(self) -> list[dict[str, Any]]:
-        """Take the messages that came since the last call."""
+        """Take the messages received since the last call."""
         return [json.loads(data) for opcode, data in self.frames() if opcode == Opcode.TEXT]
 
     def close_code(self) -> int | None:
-        """Take what came, and return the code of the close frame among it."""
+        """Take the received frames and return the code of the close frame."""
         for opcode, data in self.frames():
             if opcode == Opcode.CLOSE:
                 return int.from_bytes(data[:2], "big")
@@ -355,7 +354,7 @@ class FakeStore:
         self._waiting.append((stream, stream.tail, waiter))
 
     def commit(self) -> None:
-        """Everything appended so far is on the disk."""
+        """Make everything appended so far durable."""
         waiting, self._waiting = self._waiting, []
         for stream, seq, waiter in waiting:
             stream.durable = seq
@@ -363,7 +362,7 @@ class FakeStore:
                 waiter.durable(seq)
 
     def fail(self, error: StoreError) -> None:
-        """Everything since the last commit is lost."""
+        """Lose everything since the last commit."""
         waiting, self._waiting = self._waiting, []
         told: set[int] = set()
         for stream, _, waiter in waiting:
@@ -378,7 +377,7 @@ class FakeStore:
 
 
 async def read_page(page: http.Page | Awaitable[http.Page | http.StreamedPage]) -> http.Page:
-    """Return a page that is there at once, or all of one that comes in pieces."""
+    """Return the complete page, whether it is sent at once or in pieces."""
     found = page if isinstance(page, http.Page) else await page
     if isinstance(found, http.Page):
         return found
@@ -387,19 +386,19 @@ async def read_page(page: http.Page | Awaitable[http.Page | http.StreamedPage]) 
 
 
 class JsonClient:
-    """A client over a real socket: sends JSON, keeps the news, waits for answers."""
+    """A client on a real socket: sends JSON, stores events, waits for answers."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
         self.news: list[dict[str, Any]] = []
         self.player = ""
         self.resent = 0
-        """How often a request was sent again."""
+        """The number of resent requests."""
         self._id = 0
         self._lobbies = LobbyViews()
 
     async def ask(self, type: str, **fields: object) -> dict[str, Any]:
-        """Send a request and return its answer; news that come before it are kept."""
+        """Send a request and return its answer; store events that arrive earlier."""
         self._id += 1
         return await self.ask_as(self._id, type, **fields)
 
@@ -412,7 +411,7 @@ class JsonClient:
             self.news.append(message)
 
     async def ask_until_carried_out(self, type: str, **fields: object) -> dict[str, Any]:
-        """Send a request as SDKs do: once more, under its id, while it is `unavailable`."""
+        """Send a request like the SDKs: resend it with its id while it is `unavailable`."""
         self._id += 1
         id = self._id
         while True:
@@ -426,14 +425,14 @@ class JsonClient:
         return await self.ask("hello", versions=[1], name=name, **fields)
 
     async def next(self, type: str) -> dict[str, Any]:
-        """Return the next news of this type; what came before it is forgotten."""
+        """Return the next event of this type and drop earlier ones."""
         while True:
             message = await self.take()
             if message["type"] == type:
                 return message
 
     async def next_lobby(self) -> dict[str, Any]:
-        """Return the lobby that the next news of one tells of, with all changes so far put in."""
+        """Return the lobby of the next lobby update, with all changes so far applied."""
         while True:
             message = await self.take()
             lobby = message["lobby"] if message["type"] == "lobby_changed" else None
@@ -476,7 +475,7 @@ async def connected(url: str, **options: Any) -> AsyncIterator[JsonClient]:
 
 
 async def wait_until(reached: Callable[[], bool], seconds: float = 20) -> None:
-    """Wait for an event in another process, or in a server that does not announce it."""
+    """Poll for a condition in another process, or in a server that does not announce it."""
     async with asyncio.timeout(seconds):
         while not reached():  # noqa: ASYNC110
             await asyncio.sleep(0.01)

@@ -1,4 +1,4 @@
-"""A whole server: starting, draining, slow readers, crashes of its process, house bots."""
+"""A complete server: startup, draining, slow readers, crashes, house bots."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ async def test_a_move_into_a_drain_is_not_refused_and_the_next_server_takes_it(
 
 
 async def frames(client: JsonClient) -> AsyncIterator[str | bytes]:
-    """Yield what a client is still sent, until its connection is closed."""
+    """Yield the remaining messages to a client until its connection is closed."""
     with contextlib.suppress(ConnectionClosed):
         while True:
             yield await client.socket.recv()
@@ -220,7 +220,7 @@ HANDSHAKE = (
 )
 
 
-# --- connections that are gone ----------------------------------------------------------------
+# --- closed connections -----------------------------------------------------------------------
 
 
 async def test_a_connection_that_is_gone_is_freed_without_the_garbage_collector(
@@ -241,18 +241,18 @@ async def test_a_connection_that_is_gone_is_freed_without_the_garbage_collector(
 
 
 def living_parts() -> Counter[type]:
-    """Count what connections consist of."""
+    """Count the objects of connections."""
     return Counter(
         type(each) for each in gc.get_objects() if type(each) in {Connection, FrameReader, Peer}
     )
 
 
-# --- readers that do not read -----------------------------------------------------------------
+# --- slow readers -----------------------------------------------------------------------------
 
 
 @asynccontextmanager
 async def deaf(port: int, name: str) -> AsyncIterator[socket.socket]:
-    """Connect, say hello, and never read again."""
+    """Connect, send hello, and never read again."""
     loop = asyncio.get_running_loop()
     with socket.socket() as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -291,7 +291,7 @@ async def test_a_reader_that_stops_is_gone_in_seconds_and_holds_nobody_up(tmp_pa
         assert b'kibitz_connections_dropped_total{reason="aborted"} 1.0' in figures
 
 
-# --- the process dies -------------------------------------------------------------------------
+# --- crashes ----------------------------------------------------------------------------------
 
 MAIN = """
 import sys
@@ -305,7 +305,7 @@ run(config, {"toy-grid": Grid()}, started=lambda server: print(server.port, flus
 
 @asynccontextmanager
 async def process(db: Path, port: int = 0) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
-    """Run a server in a process of its own; it is killed at the end."""
+    """Run a server in a separate process; kill it at the end."""
     child = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", MAIN, str(db), str(port)),
         stdout=asyncio.subprocess.PIPE,
@@ -322,7 +322,7 @@ async def process(db: Path, port: int = 0) -> AsyncIterator[tuple[asyncio.subpro
 
 
 class Moves:
-    """Players who move forever, and the messages they received about it."""
+    """Players who move forever, with the messages they received."""
 
     def __init__(self) -> None:
         self.acknowledged: dict[str, dict[int, Any]] = {}
@@ -380,7 +380,7 @@ async def test_kill_9_loses_no_acknowledged_move(tmp_path: Path) -> None:
 
 
 async def audit(db: Path, moves: Moves) -> None:
-    """Hold what was acknowledged against the log."""
+    """Compare acknowledged moves with the log."""
     store = SQLiteStore(db, asyncio.get_running_loop())
     opened = [found.stream.key for found in store.load("match")]
     logs = {
@@ -450,7 +450,7 @@ asyncio.run(main())
 
 
 class Bots:
-    """A house of bots: one plays, one crashes in the middle, one never starts, one never comes."""
+    """House bots: one plays, one crashes during a match, one never starts, one never connects."""
 
     def bots(self) -> Sequence[HouseBotLine]:
         rest = [house_bot(f"toy-grid/{name}") for name in ("crash", "broken", "sleepy")]

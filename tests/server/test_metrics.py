@@ -1,4 +1,4 @@
-"""The metrics, as Prometheus reads them."""
+"""The metrics in Prometheus's format."""
 
 from __future__ import annotations
 

@@ -326,7 +326,7 @@ async def test_a_name_taken_in_the_same_moment_fails_no_batch(
 async def test_a_guest_whose_name_an_account_took_is_written_again_without_harm(
     desk: AccountsScenario, path: Path
 ) -> None:
-    """As after a commit whose answer was lost: the guest is on the disk already."""
+    """As after a commit whose answer was lost: the guest is already on disk."""
     guest = await desk.guest("Ada")
     with TokenAdmin(path) as register:
         issued = register.issue("ada", "bot")
@@ -355,7 +355,7 @@ async def test_a_name_that_was_free_stays_with_its_new_owner_though_a_batch_is_l
     now = desk.hello("ada")
     desk.store.commits.execute(Statement("INSERT INTO nowhere VALUES (1)", ()))
     desk.accounts.save(now)
-    for _ in range(2):  # the batch that is lost, and the one that has the guest again
+    for _ in range(2):  # the lost batch, and the batch that contains the guest again
         await desk.store.flush()
     assert desk.store.healthy
     await desk.store.close()
@@ -375,7 +375,7 @@ async def test_a_guest_does_not_come_back_while_its_name_goes_to_another(
 
 async def test_a_name_is_freed_with_the_row_of_its_new_owner(desk: AccountsScenario) -> None:
     former = await desk.guest("Ada")
-    desk.hello("ada")  # not saved: hello was refused after all
+    desk.hello("ada")  # not saved because hello was refused
     await desk.store.flush()
     assert desk.hello(resume=former.resume).identity.key == former.identity.key
 

@@ -1,4 +1,4 @@
-"""Names: what passes, what is refused and why, and which names collide."""
+"""Names: which are accepted or refused and why, and which collide."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BAD = {
     "a\N{ZERO WIDTH JOINER}da": "zero width joiner",
     "\N{ZERO WIDTH NO-BREAK SPACE}ada": "U+FEFF",
     "a\N{SOFT HYPHEN}da": "soft hyphen",
-    "a\N{HANGUL FILLER}b": "U+1160",  # a letter that shows nothing; NFKC makes it this one
+    "a\N{HANGUL FILLER}b": "U+1160",  # an invisible letter; the NFKC form is this one
     "a\N{VARIATION SELECTOR-16}": "variation selector-16",
     "a\N{COMBINING GRAPHEME JOINER}b": "combining grapheme joiner",
     "a\N{LINE SEPARATOR}b": "line separator",

@@ -1,4 +1,4 @@
-"""Tickets: for one player, one start of one node, once, and for half a minute."""
+"""Tickets: valid once, for half a minute, for one player and one start of one node."""
 
 from __future__ import annotations
 

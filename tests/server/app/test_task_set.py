@@ -1,4 +1,4 @@
-"""The tasks of a server: what they raise is logged, and those that end early leave nothing."""
+"""The tasks of a server: exceptions are logged, and tasks that end early leave nothing behind."""
 
 from __future__ import annotations
 

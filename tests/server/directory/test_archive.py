@@ -1,4 +1,4 @@
-"""A match's past: rights to it are checked before it is read, and it is folded once."""
+"""A match's history: rights are checked before it is read, and it is replayed once."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tests.server.match.toy_games import Grid
 pytestmark = pytest.mark.e2e
 WIDE = {"columns": 8, "rows": 8, "row": 8}
 MATCH_PLIES = 57
-"""The first column is full then, with every eighth ply."""
+"""The first column is then full at every eighth ply."""
 
 
 class WorkCounter:
-    """How much was read, folded and reported."""
+    """Counts of reads, replays and reports."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.reads = self.folded = self.reports = 0
@@ -57,7 +57,7 @@ class WorkCounter:
 
 
 class Played:
-    """A server with a match that is over, its players, and whatever work it does from now on."""
+    """A server with a finished match and its players, with counts of its work from now on."""
 
     def __init__(self, server: Server, stack: AsyncExitStack, work: WorkCounter) -> None:
         self.server = server

@@ -1,4 +1,4 @@
-"""A whole server on a loopback socket, and raw clients that ask it for things."""
+"""A complete server on a loopback socket, with raw clients that send requests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def settings(game: str = "toy-grid", seats: int = 2, **fields: Any) -> dict[str,
 
 
 class Scenario:
-    """A server and its callers."""
+    """A server and its clients."""
 
     def __init__(self, server: Server, stack: AsyncExitStack) -> None:
         self.server = server
@@ -80,7 +80,7 @@ async def house(tmp_path: Path) -> AsyncIterator[Scenario]:
 
 
 async def play_out(players: list[JsonClient]) -> dict[str, Any]:
-    """Let every player answer its turns with the first legal move; return the end."""
+    """Let every player answer its turns with the first legal move; return the end of the match."""
 
     async def play(player: JsonClient) -> dict[str, Any]:
         while True:
@@ -159,7 +159,7 @@ async def test_a_revoked_token_ends_its_connections(house: Scenario) -> None:
 
 @pytest.mark.parametrize("game", ["toy-grid", "toy-veil"])
 async def test_a_match_is_played_by_clients_that_know_no_rules(house: Scenario, game: str) -> None:
-    """From a stage, paints and picks alone; what they have drawn is what the server draws."""
+    """Clients draw only from a stage, paints and picks, and get the server's drawing."""
     players = [await house.guest(name, views="drawn") for name in ("ada", "bob")]
     done = await players[0].ask("host", settings=settings(game))
     for request in ("join", "ready"):

@@ -81,7 +81,7 @@ class ScriptedNodes:
 
 
 class ScriptedStore:
-    """Finds nothing, or cannot be read."""
+    """A database that finds nothing or cannot be read."""
 
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
@@ -95,14 +95,14 @@ class ScriptedStore:
 
 
 class Taken:
-    """A substitute for the recovery, and for the reports of matches that end here."""
+    """A fake recovery that also receives the reports of matches that end here."""
 
     draining = False
 
     def __init__(self) -> None:
         self.keys: list[str] = []
         self.loaded: set[str] = set()
-        """The lobbies whose rules are loaded, which happens before the node takes them over."""
+        """The lobbies whose rules have been loaded, before the node takes them over."""
 
     async def load_rules(self, found: Mapping[str, object]) -> None:
         await asyncio.sleep(0)
@@ -130,12 +130,12 @@ class RecordingPeer:
 
 
 class RecordingSharing:
-    """A recorder of exchanges, each with the lobbies that are still loading, and of reads."""
+    """Records exchanges, each with the lobbies that are still loading, and reads."""
 
     def __init__(self) -> None:
         self.loading: list[list[str]] = []
         self.read_at: list[float] = []
-        """When it was read because another node has written."""
+        """The times of reads caused by another node's writes."""
         self.read_s = 0.0
         self.broken: Exception | None = None
 
@@ -158,7 +158,7 @@ class FewPeers:
 
 
 class RunningMatch:
-    """A match whose server sends its players away."""
+    """A match whose server redirects its players."""
 
     def __init__(self, key: str, happened: list[str]) -> None:
         self.key = key
@@ -227,7 +227,7 @@ async def test_a_node_serves_when_it_has_every_lobby_and_not_before() -> None:
 
 
 async def test_a_node_does_not_serve_while_another_one_still_has_a_lobby() -> None:
-    """It was started again at once: it lets go of its lobbies with its first heartbeat."""
+    """A node that is restarted immediately releases its lobbies with its first heartbeat."""
     scene = Scene()
     scene.nodes.turn = scene.nodes.elsewhere = True
     await scene.failover.look()
@@ -281,7 +281,7 @@ async def test_a_node_whose_turn_has_expired_lets_nobody_in_until_it_has_asked()
 
 
 async def test_a_node_that_does_not_reach_its_database_sends_everybody_away() -> None:
-    """Another node may own its lobbies by now; while its own turn lasts, it keeps serving."""
+    """Another node may own its lobbies by now; the node keeps serving until its own turn ends."""
     scene = Scene()
     scene.nodes.turn = True
     await scene.failover.look()
@@ -292,7 +292,7 @@ async def test_a_node_that_does_not_reach_its_database_sends_everybody_away() ->
     with pytest.raises(UnusableDatabase):
         await scene.failover.look()
     assert scene.peer.closed == [(1012, "this node is a standby: its database is unreachable")]
-    assert scene.page.closed == []  # page requests are still answered
+    assert scene.page.closed == []  # requests for pages are still answered
     scene.nodes.away = False
     await scene.failover.look()
     assert scene.failover.serving
@@ -312,11 +312,11 @@ async def test_turns_wait_for_who_is_sent_away_from_before_its_socket_is_closed(
     assert happened == ["x-1-1 waits", "x-1-2 waits", "a socket is closed"]
 
 
-# --- lines that other nodes say that they have written -------------------------------------------
+# --- notifications of lines written by other nodes -----------------------------------------------
 
 
 def run_until(scene: Scene, end: float, *told_at: float) -> None:
-    """Let a node look, on virtual time, and tell it at some times that others have written."""
+    """Let a node poll on virtual time, and notify it of other nodes' writes at given times."""
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
@@ -340,7 +340,7 @@ def test_lines_are_read_as_soon_as_another_node_says_that_it_has_written_some() 
     scene = serving_scene()
     run_until(scene, LOOK_S / 2, LOOK_S / 4)
     assert scene.sharing.read_at == [LOOK_S / 4]
-    assert len(scene.sharing.loading) == 1  # nothing was written because of it
+    assert len(scene.sharing.loading) == 1  # the notification caused no write
 
 
 def test_a_notification_that_is_lost_costs_no_more_than_the_time_to_the_next_look() -> None:

@@ -1,4 +1,4 @@
-"""The hall: its changes, their recipients, and its bounds."""
+"""The hall: its changes, their recipients, and its limits."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def server(tmp_path: Path) -> Iterator[VirtualServer]:
 
 
 def host(client: ScriptedClient, **settings: Any) -> str:
-    """Open a lobby for two, and return its key."""
+    """Open a two-player lobby and return its key."""
     item = {"game": "toy-grid", "seats": 2, "games": 2}
     fields = {"seats": [{"kind": "open"}] * 2, "programme": [item], **settings}
     key: str = client.ask("host", settings=fields)["lobby"]
@@ -105,7 +105,7 @@ def host(client: ScriptedClient, **settings: Any) -> str:
 
 
 def begin(server: VirtualServer, players: list[ScriptedClient], **settings: Any) -> str:
-    """Begin the programme of a new lobby, and return its key."""
+    """Start the programme of a new lobby and return its key."""
     key = host(players[0], **settings)
     for request in ("join", "ready"):
         for player in players:
@@ -114,13 +114,13 @@ def begin(server: VirtualServer, players: list[ScriptedClient], **settings: Any)
 
 
 def told(client: ScriptedClient, start: int = 0) -> list[HallNews | HallChanged]:
-    """Return the news of the hall that a client was sent."""
+    """Return the hall updates that a client received."""
     news = map(decode_server_message, map(json.dumps, client.messages(start)))
     return [each for each in news if isinstance(each, HallNews | HallChanged)]
 
 
 def folded(news: list[HallNews | HallChanged]) -> HallNews:
-    """Return the hall as a client knows it."""
+    """Return the hall as known to a client."""
     hall: HallNews | None = None
     for each in news:
         if isinstance(each, HallNews):
@@ -133,7 +133,7 @@ def folded(news: list[HallNews | HallChanged]) -> HallNews:
 
 
 def newest(briefs: dict[str, Any]) -> list[str]:
-    """Return the keys of lobbies or matches, the newest first."""
+    """Return the keys of lobbies or matches, newest first."""
     return sorted(briefs, key=lambda key: -briefs[key].order)
 
 
@@ -266,7 +266,7 @@ def test_the_newest_are_told_and_how_many_there_are(server: VirtualServer) -> No
         assert newest(hall.matches) == [f"{key}-1-1" for key in keys[:2:-1]]
         assert newest(hall.lobbies) == keys[:1:-1]
         assert (hall.lobbies_in_all, hall.matches_in_all) == (5, 5)
-        ada.ask("leave", lobby=keys[4])  # the older ones come back into sight
+        ada.ask("leave", lobby=keys[4])  # the older ones become visible again
         ada.ask("close", lobby=keys[4])
         server.advance(1)
         hall = folded(told(ada))
@@ -310,7 +310,7 @@ def test_a_look_that_fails_is_made_up_for_by_the_next(
 
 
 class Crowd:
-    """Clients that do anything."""
+    """Clients that perform random actions."""
 
     def __init__(self, server: VirtualServer, seed: int) -> None:
         self._random = random.Random(seed)

@@ -1,4 +1,4 @@
-"""The exchange of a node with the others, on each poll and on each notification."""
+"""A node's exchange with other nodes, on each poll and each notification."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ async def test_who_is_told_of_lines_reads_them_and_writes_nothing() -> None:
 
 
 async def test_nothing_is_read_before_everything_is_written() -> None:
-    """Its lines of before an error may be gone: the next look writes all of them."""
+    """Lines written before an error may be lost, so the next poll writes all of them."""
     scene = Scene()
     await scene.sharing.read()
     assert scene.nodes.written == []
@@ -136,11 +136,11 @@ async def test_nodes_tell_each_other_who_is_there_and_rates_are_divided() -> Non
     assert scene.shared == [{}, {"p1": 1, "p2": 1}]
     await scene.sharing.exchange()
     told = [NodeLine.model_validate_json(each[node_key("a")] or b"") for each in written_by(scene)]
-    assert [each.players for each in told] == [[], ["p1"]]  # no recipients without other nodes
+    assert [each.players for each in told] == [[], ["p1"]]  # no recipients
 
 
 def written_by(scene: Scene) -> list[dict[str, bytes | None]]:
-    """Return the exchanges in which a node has written its line about itself."""
+    """Return the exchanges in which a node has written the line about itself."""
     return [each for each in scene.nodes.written if node_key("a") in each]
 
 
@@ -153,7 +153,7 @@ def engine() -> FakeEngine:
 
 
 class HearingNodes(OtherNodes):
-    """Tells a test that something was read."""
+    """Notifies a test of reads."""
 
     def __init__(self, url: str) -> None:
         super().__init__(url, asyncio.get_running_loop().time)
@@ -166,7 +166,7 @@ class HearingNodes(OtherNodes):
 
 
 class SharingNode:
-    """One that shows others what it has, and does nothing else."""
+    """A node that only publishes its lines."""
 
     draining = False
     peers: Collection[Any] = ()
@@ -177,7 +177,7 @@ class SharingNode:
         self.others = HearingNodes(address)
         registry, loop = Registry(), asyncio.get_running_loop()
         self.rig = PeerRig()
-        limits = RateLimits(account=Rate(1e-6, 240))  # nothing of it comes back within a test
+        limits = RateLimits(account=Rate(1e-6, 240))  # no tokens are refilled during a test
         self.connections = Connections(loop, limits, Quotas())
         self.sharing = HallSharing(
             nodes_of(self.store),
@@ -198,7 +198,7 @@ class SharingNode:
         )
 
     def granted(self, player: str) -> int:
-        """Let a player come and ask for as much as is granted."""
+        """Let a player connect and spend all granted credits."""
         peer = self.rig.connect().peer
         identity = Identity(Player(player=player, name=player, kind="bot"), True, player)
         self.connections.greeted(peer, identity)
@@ -213,10 +213,10 @@ class SharingNode:
 async def test_a_line_is_seen_before_the_next_look(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which is a day away: it is the notification that brings it."""
+    """The next poll is a day away, so only the notification can deliver it."""
     monkeypatch.setattr(failover, "LOOK_S", 86_400.0)
     first, second = SharingNode(engine, "a"), SharingNode(engine, "b")
-    await first.sharing.exchange()  # the second one is there
+    await first.sharing.exchange()  # the second one has been read
     looking = asyncio.create_task(second.failover.run())
     await second.others.heard.wait()
     written(first.store, "x", 0, RecordingWaiter())
@@ -246,6 +246,6 @@ async def test_a_player_is_granted_at_two_nodes_what_it_would_be_at_one(
     assert third.granted("p2") == 240
     engine.expire("a")
     await third.sharing.read()
-    assert third.granted("p1") == 40  # as one of two: what a dead node has granted is forgotten
+    assert third.granted("p1") == 40  # as one of two nodes: a dead node's grants are forgotten
     for each in nodes:
         await each.store.close()

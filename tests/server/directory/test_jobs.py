@@ -1,4 +1,4 @@
-"""Expensive requests: one at a time for each player, and lines that are not endless."""
+"""Expensive requests: one at a time per player, with bounded queues."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kibitz_server.directory.jobs import JobLimits, JobQueue, QueueFull
 
 
 class Scenario:
-    """Jobs that run until the test lets them end, and in which order they began."""
+    """Jobs that run until the test ends them, with the order in which they started."""
 
     def __init__(self, **limits: int) -> None:
         self.jobs = JobQueue(asyncio.get_running_loop(), JobLimits(**limits))
@@ -30,7 +30,7 @@ class Scenario:
             await self._go_on.acquire()
 
     async def settle(self, ended: int = 0) -> list[str]:
-        """Let some jobs end, and return those that have begun."""
+        """Let some jobs end, and return those that have started."""
         for _ in range(ended):
             self._go_on.release()
         for _ in range(20):
@@ -101,7 +101,7 @@ async def test_who_is_cancelled_gives_its_place_and_its_turn_away() -> None:
     also = scenario.ask("dan")
     await scenario.settle()
     last.cancel()
-    also.cancel()  # its turn comes in the moment of its cancellation
+    also.cancel()  # it would start at the moment of its cancellation
     await scenario.settle()
     assert (scenario.jobs.running, scenario.jobs.waiting) == (0, 0)
     await asyncio.gather(first, waits, last, also, return_exceptions=True)

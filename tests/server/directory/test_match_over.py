@@ -57,7 +57,7 @@ def test_a_lobby_that_fails_to_hear_of_an_end_stops_nobody(
         play_plies(world.server, match, 3, cat, dan)
     assert f"the end of match {match}" in caplog.text
     play_plies(world.server, world.intact, 1, cat, dan)
-    # The disk has how it ended: the lobby counts it at the next start.
+    # The result is on disk: the lobby counts it at the next start.
     world.restart(lambda path: None)
     lobby = world.server.directory.lobbies[match.partition("-")[0]]
     assert (lobby.engine.state.round.ended, lobby.engine.state.phase) == (1, "finished")
@@ -69,7 +69,7 @@ def test_an_end_of_which_its_lobby_could_not_hear_any_more_is_counted_at_the_nex
     cat, dan = world.guests["cat"], world.guests["dan"]
     match = start_match(world.server, cat, dan, options=SMALL)
     play_plies(world.server, match, 2, cat, dan)
-    # The server dies between the end of the match and what its lobby writes of it.
+    # The server dies between the end of the match and the lobby's entry about it.
     monkeypatch.setattr(LobbyRunner, "match_ended", lambda *_: None)
     play_plies(world.server, match, 1, cat, dan)
     monkeypatch.undo()

@@ -1,4 +1,4 @@
-"""Limits on running matches, on a whole server."""
+"""Limits on running matches, tested on a complete server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MANY = {"at_once": 1000}
 
 
 class PatientScenario(Scenario):
-    """A server whose callers keep whatever they are sent, as one that reads would."""
+    """A server whose clients read and store all messages."""
 
     async def call(self, **options: Any) -> JsonClient:
         return await super().call(max_queue=None, **options)
@@ -39,7 +39,7 @@ async def server_with(tmp_path: Path, **options: Any) -> AsyncIterator[Scenario]
 
 
 async def play_many(house: Scenario, *names: str, at_once: int = 100) -> list[JsonClient]:
-    """Let two players begin as many matches as they may."""
+    """Let two players start as many matches as allowed."""
     players = [await house.guest(name, capabilities=MANY) for name in names]
     asked = settings(item={"games": 500}, at_once=at_once, conduct={"grace_ms": 10**9})
     done = await players[0].ask("host", settings=asked)

@@ -1,4 +1,4 @@
-"""The setup of a match: built from what its lobby has validated, and checked where it has not."""
+"""The setup of a match: built from validated settings of its lobby, with checks for the rest."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_matches_of_a_programme_share_their_options() -> None:
 
 
 class BadDeal(Grid):
-    """A game that deals what no record can hold."""
+    """A game with a deal that no record can store."""
 
     def deal(self, options: Any, seats: int, seed: int) -> dict[str, Json]:
         return {"cards": object()}  # type: ignore[dict-item]
@@ -70,7 +70,7 @@ class NestedOptions(GridOptions):
 
 
 class BadOptions(Grid):
-    """A game whose options do not travel as flat fields."""
+    """A game whose options are not flat fields."""
 
     Options = NestedOptions
 

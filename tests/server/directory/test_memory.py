@@ -1,4 +1,4 @@
-"""Finished objects are freed at once. A garbage collection would delay all moves."""
+"""Finished objects are freed immediately, since garbage collections would delay all moves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SMALL = {"columns": 2, "rows": 2, "row": 2}
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[UsedServer]:
-    """Return a server while no garbage is collected."""
+    """Yield a server with garbage collection disabled."""
     with used_server(tmp_path) as used:
         gc.collect()
         gc.disable()
@@ -30,7 +30,7 @@ def world(tmp_path: Path) -> Iterator[UsedServer]:
 
 
 def in_memory(kind: type[MatchRunner | LobbyRunner]) -> set[str]:
-    """Return the keys of all matches or lobbies that something keeps."""
+    """Return the keys of all matches or lobbies that are still referenced."""
     return {each.key for each in gc.get_objects() if type(each) is kind}
 
 

@@ -1,4 +1,4 @@
-"""The state of other nodes, assembled from their lines."""
+"""The state of other nodes, derived from their lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Scene:
         whole: bool = False,
         settled: bool = True,
     ) -> list[str]:
-        """Take up an exchange; return the matches that have ended."""
+        """Process an exchange; return the matches that have ended."""
         texts = tuple(
             (key, node, None if line is None else line.model_dump_json().encode())
             for key, node, line in lines
@@ -95,7 +95,7 @@ def test_nobody_is_sent_to_a_dead_node_or_one_of_the_same_address() -> None:
     scene.hear(nodes=(dead, MATE))
     assert scene.others.lobby("x") is None
     assert list(scene.others.listed()) == [line("y", "p2")]
-    assert scene.others.is_busy("p1")  # its name stays its own until that is settled
+    assert scene.others.is_busy("p1")  # it keeps its name until that is settled
     assert not scene.others.beside
     assert scene.others.urls == []
     scene.hear(("x", "c", line("x", "p1")), nodes=(OtherNode("c", "ws://c", True, "life-c"),))
@@ -134,7 +134,7 @@ def test_open_lobbies_count_for_their_hosts_wherever_they_are() -> None:
     scene.hear(*((each.lobby, "b", each) for each in hosted))
     assert scene.others.hosted_by("p1") == [hosted[0]]
     assert scene.others.hosted_by("p3") == []
-    scene.hear(nodes=())  # that node is dead: its lobby is open, and is taken in a moment
+    scene.hear(nodes=())  # that node is dead: its lobby is open and will be taken over soon
     assert scene.others.hosted_by("p1") == [hosted[0]]
     scene.hear(("x", "c", hosted[0]), nodes=(OtherNode("c", "ws://c", True, "life-c"),))
     assert scene.others.hosted_by("p1") == [hosted[0]]

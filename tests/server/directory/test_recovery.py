@@ -1,4 +1,4 @@
-"""Lobbies found at a start: a closed one does not reopen."""
+"""Lobbies at startup: closed ones do not reopen."""
 
 from __future__ import annotations
 

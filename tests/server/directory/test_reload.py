@@ -1,4 +1,4 @@
-"""Matches and lobbies whose log could not be written: no player waits forever or loses time."""
+"""Reloading matches and lobbies after failed writes: no player waits forever or loses time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.e2e
 
 
 class FullDiskConnection:
-    """A connection whose commits fail as long as `full`."""
+    """A database connection whose commits fail while `full` is set."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -67,7 +67,7 @@ SECRETS: dict[str, str] = {}
 
 
 async def playing(stack: AsyncExitStack, server: Server, number: int = 0) -> list[JsonClient]:
-    """Begin a match at three seconds a player."""
+    """Start a match with three seconds per player."""
     players = [await stack.enter_async_context(connected(server.url)) for _ in range(2)]
     for seat, player in enumerate(players):
         SECRETS[f"p{number}.{seat}"] = (await player.hello(f"p{number}-{seat}"))["resume"]
@@ -96,7 +96,7 @@ async def test_a_move_whose_entry_was_lost_is_made_again_and_answered(server: Se
 async def test_a_match_that_went_to_another_node_meanwhile_is_not_loaded_again(
     server: Server,
 ) -> None:
-    """A node whose batch was given up steps down from the lobby while it reads the log."""
+    """A node that gave up a batch steps down from the lobby while it reads the log."""
     async with AsyncExitStack() as stack:
         ada, _ = await playing(stack, server)
         turn = await ada.next("your_turn")
@@ -138,7 +138,7 @@ async def test_what_is_asked_while_a_log_is_loaded_again_is_answered(server: Ser
         moving = asyncio.ensure_future(ada.move(turn))
         await wait_until(lambda: disk.failed > 0)
         disk.full = False
-        await asyncio.sleep(1)  # of the three seconds that each has: they are not charged
+        await asyncio.sleep(1)  # longer than each player's three seconds, but not charged
         again = await stack.enter_async_context(connected(server.url))
         back = await again.ask("hello", versions=[1], resume=SECRETS["p0.1"])
         assert back["seats"] == [turn["match"]]
@@ -200,7 +200,7 @@ async def test_a_lobby_that_could_not_be_written_is_not_opened_and_says_so(serve
 
 
 async def test_a_server_whose_database_was_taken_over_goes_down(tmp_path: Path) -> None:
-    """It is not ready, sends all clients a farewell with 1012, and ends soon."""
+    """The server is not ready, sends all clients a farewell with 1012, and exits soon."""
     async with running(Config(db=tmp_path / "k.db"), GAMES) as server, AsyncExitStack() as stack:
         ada, bob = await playing(stack, server)
         turn = await ada.next("your_turn")
@@ -223,7 +223,7 @@ async def test_a_server_whose_database_was_taken_over_goes_down(tmp_path: Path) 
 async def test_nothing_is_loaded_again_once_the_server_goes_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A loading that waits for its turn finds the database closed, and must not look."""
+    """A queued reload must not read the closed database."""
     monkeypatch.setattr(reload, "RETRY_PAUSE_S", 0.5)
     asked: list[Sequence[str]] = []
     async with running(Config(db=tmp_path / "k.db"), GAMES) as server, AsyncExitStack() as stack:
@@ -298,7 +298,7 @@ async def test_a_process_ends_in_every_state_of_its_disk(tmp_path: Path, state: 
     assert state != "taken over" or b"another server has taken over this database" in errors
 
 
-# --- requests about a lobby that is loaded again ------------------------------------------------
+# --- requests about a lobby during its reload ---------------------------------------------------
 
 ADA, BOB, CYD = range(3)
 REQUESTS: list[tuple[str, int, str, dict[str, Any]]] = [
@@ -319,7 +319,7 @@ REQUESTS: list[tuple[str, int, str, dict[str, Any]]] = [
 
 
 def memberships(server: Server) -> dict[str, set[str]]:
-    """Return the lobbies of each player, as the lobbies themselves say."""
+    """Return the lobbies of each player according to the lobbies."""
     found: dict[str, set[str]] = {}
     for lobby in server.directory.registry.lobbies.values():
         for player in lobby.engine.state.insiders():

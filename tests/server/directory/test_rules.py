@@ -1,4 +1,4 @@
-"""The rules of a game are loaded by a thread, and only what needs them waits for it."""
+"""A thread loads the rules of a game, and only requests that need them wait."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.e2e
 
 
 class Loading:
-    """A substitute for numba: notes which thread loads what, and waits until released."""
+    """A fake numba that records which thread loads what, and waits until released."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.threads: dict[str, int] = {}
@@ -54,7 +54,7 @@ def loading(monkeypatch: pytest.MonkeyPatch) -> Loading:
 
 
 class Tasks:
-    """Runs what is spawned, and can wait for all of it."""
+    """Runs spawned coroutines and can wait for all of them."""
 
     def __init__(self) -> None:
         self.all: list[asyncio.Future[None]] = []
@@ -115,7 +115,7 @@ async def test_plain_rules_and_unknown_games_are_loaded(monkeypatch: pytest.Monk
 
 
 class Compilers:
-    """Starts substitutes for compilers, and notes the game of each."""
+    """Starts fake compilers and records the game of each."""
 
     def __init__(self, loading: Loading) -> None:
         self.started: list[tuple[str, bool]] = []
@@ -166,7 +166,7 @@ async def test_what_somebody_waits_for_is_compiled_first(loading: Loading) -> No
     await wait_until(lambda: bool(compilers.started))
     background, *others = GAMES
     assert compilers.started == [(background, False)]
-    await rules.load(others)  # the process in the background would never end by itself
+    await rules.load(others)  # the background process would never exit on its own
     assert compilers.started[1:][: len(others)].count((background, False)) <= len(others)
     assert {game for game, awaited in compilers.started if awaited} == set(others)
     preparing.cancel()
@@ -183,7 +183,7 @@ async def test_a_server_compiles_every_game_by_and_by(loading: Loading) -> None:
     assert loading.threads == {}
 
 
-# --- a whole server -------------------------------------------------------------------------------
+# --- a complete server ----------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ async def house(tmp_path: Path, loading: Loading) -> AsyncIterator[Scenario]:
 
 
 async def arranged_lobby(house: Scenario, loading: Loading) -> tuple[JsonClient, str]:
-    """Return the host of an arranged lobby, for whose opening no rules were needed."""
+    """Return the host of an arranged lobby, which can be opened without rules."""
     ada = await house.guest("ada")
     conditions = {"seats": [{"kind": "open"}] * 2, "programme": [], "arranged": True}
     done = await ada.ask("host", settings=conditions)
@@ -212,11 +212,11 @@ NEED_RULES: dict[str, Callable[[str], dict[str, Any]]] = {
         "matches": [{"tag": "a", "item": TERMS["item"], "players": ["x", "y"]}],
     },
 }
-"""Every request that looks at a start of a game, with what it asks for."""
+"""Every request that needs a start position of a game, with its fields."""
 
 
 async def post(caller: JsonClient, id: int, kind: str, **fields: object) -> None:
-    """Send a request whose answer is read later."""
+    """Send a request without waiting for the answer."""
     await caller.socket.send(json.dumps({"type": kind, "id": id, **fields}))
 
 
@@ -300,7 +300,7 @@ async def test_a_start_takes_matches_up_once_their_rules_are_loaded(
 async def test_a_match_begins_once_its_rules_are_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A lobby is restored without rules; its match waits for them."""
+    """A lobby is restored without the rules; its match waits for them."""
     caplog.set_level(logging.WARNING)
     config = Config(db=tmp_path / "kibitz.db")
     async with running(config, GAMES) as server, AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""A node follows a match of another node once, only while it has spectators."""
+"""A node follows another node's match with a single reader, and only while it has spectators."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KEY = "m1"
 
 
 class HeldTimers:
-    """The running loop, but for timers: nothing is due unless the test says so."""
+    """The running loop with fake timers, which fire only when the test says so."""
 
     def create_future(self) -> asyncio.Future[MatchTail]:
         return asyncio.get_running_loop().create_future()
@@ -50,7 +50,7 @@ class HeldTimers:
 
 
 class ScriptedLogs:
-    """The log of a match that another node plays, as a database has it."""
+    """The stored log of a match on another node."""
 
     def __init__(self, play: Scenario, lobby_head: bytes | None) -> None:
         self.play = play
@@ -59,7 +59,7 @@ class ScriptedLogs:
         self.damaged = False
         self.piece = 1000
         self.asked: list[list[tuple[str, int]]] = []
-        """The keys and tails of the streams that were asked for, each time."""
+        """The keys and tails of the streams requested by each read."""
         self.heads: list[list[str]] = []
 
     async def match_heads(self, keys: Sequence[str]) -> dict[str, MatchHead | StoreError]:
@@ -165,7 +165,7 @@ async def test_a_long_log_is_read_in_pieces_and_nobody_is_let_in_before_its_end(
 
 
 async def test_who_comes_is_shown_no_less_than_was_durable_when_it_asked() -> None:
-    """It may have seen that at another node, and this one has read nothing for a while."""
+    """The client may have seen it at another node, and this node has not read for a while."""
     scene = Scene()
     tail = await scene.begun()
     scene.move()
@@ -307,7 +307,7 @@ async def test_only_its_own_node_knows_who_may_watch_a_lobby_that_is_not_for_eve
     assert not (await scene.begun()).lobby_shown
 
 
-# --- trouble ------------------------------------------------------------------------------------
+# --- failures -----------------------------------------------------------------------------------
 
 
 async def test_while_the_database_is_away_who_watches_waits_and_who_comes_is_told(
@@ -402,11 +402,11 @@ async def test_a_server_that_goes_down_follows_nothing() -> None:
         scene.tails.begin(KEY)
 
 
-# --- when this node takes the match over --------------------------------------------------------
+# --- takeovers ----------------------------------------------------------------------------------
 
 
 def loaded(scene: Scene) -> tuple[MatchRunner, list[bytes]]:
-    """Return the match as a node that takes it over loads it, before play continues."""
+    """Return the match as loaded in a takeover, before play continues."""
     scene.play.runner.suspend()
     lines = scene.play.log_store.lines[KEY][1:]
     setup = scene.play.setup
@@ -424,7 +424,7 @@ async def test_spectators_go_over_to_the_runner_and_are_told_each_entry_once(
     eve = scene.watch(tail)
     scene.move()
     await scene.tails.read()
-    scene.move()  # of this the tail has not read yet
+    scene.move()  # which the tail has not read yet
     runner, lines = loaded(scene)
     scene.tails.taken_over(runner, lines, "the chain")
     assert (scene.tails.followed, list(runner.watchers)) == (0, [eve.peer])

@@ -1,4 +1,4 @@
-"""Requests for objects of other nodes in a cluster, known from those nodes or the database."""
+"""Requests about other nodes' objects in a cluster, known from those nodes or the database."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REQUESTS: list[dict[str, Any]] = [
 
 
 class Owners:
-    """The database's answers about open lobbies; stands for `Nodes`."""
+    """Fake `Nodes` with the database's answers about open lobbies."""
 
     def __init__(self) -> None:
         self.owner_of: dict[str, tuple[str, str | None]] = {}
@@ -43,7 +43,7 @@ class Owners:
 
 
 class Scene:
-    """A node of two that has not received the other one's lines yet."""
+    """One of two nodes, which has not received the other one's lines yet."""
 
     def __init__(self, server: VirtualServer) -> None:
         self.owners = Owners()
@@ -82,7 +82,7 @@ def request_(request: pytest.FixtureRequest) -> dict[str, Any]:
 def test_the_database_says_where_it_is_before_the_other_node_does(
     scene: Scene, request_: dict[str, Any]
 ) -> None:
-    """A player reconnects within the second in which lobbies change their nodes."""
+    """A player reconnects during the second in which lobbies change nodes."""
     scene.owners.owner_of = {"x": ("x", "b"), "x-1-1": ("x", "b")}
     refused = scene.ask(request_)
     assert refused["code"] == "elsewhere"

@@ -1,7 +1,7 @@
-"""Every request is answered exactly once, whatever it names, and whatever raises on its way.
+"""Every request is answered exactly once, regardless of its keys and of exceptions in handlers.
 
-Here are all requests of the protocol, taken from its union: with keys of everything that there
-is and is not, with and without hello, and with an exception planted in what carries them out.
+The tests send all requests of the protocol, taken from its union: with existing and missing keys,
+with and without hello, and with exceptions planted in their implementation.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ MODELS = {
 }
 ENDING = ("leave", "close", "resign", "leave_match")
 TYPES: list[str] = sorted(MODELS, key=lambda kind: kind in ENDING)
-"""Every request; those that end something come last."""
+"""All requests; those that end something are last."""
 FENCE = 1_000_000
 
 
 def fields(kind: str, key: str) -> dict[str, Any]:
-    """Return a request that names `key` wherever it names something."""
+    """Return a request with `key` in all fields for keys."""
     item = {"game": "toy-grid", "seats": 2}
     special: dict[str, dict[str, Any]] = {
         "hello": {"versions": [1], "name": "eve"},
@@ -73,7 +73,7 @@ def fields(kind: str, key: str) -> dict[str, Any]:
 
 
 class Scenario:
-    """A server, two players, and keys of all kinds."""
+    """A server with two players and objects of all kinds."""
 
     def __init__(self, server: Server, stack: AsyncExitStack) -> None:
         self.server = server
@@ -88,7 +88,7 @@ class Scenario:
         return caller
 
     async def begun(self, players: list[JsonClient], **more: Any) -> tuple[str, str]:
-        """Begin a match; return its lobby and its key."""
+        """Start a match; return its lobby and its key."""
         key = (await players[0].ask("host", settings=settings(seats=2, **more)))["lobby"]
         for player in players:
             await player.ask("join", lobby=key)
@@ -99,7 +99,7 @@ class Scenario:
         return key, started["match"]["match"]
 
     async def key(self, what: str, players: list[JsonClient]) -> str:
-        """Return a key of something."""
+        """Return the key of an object of a kind."""
         lobby, match = await self.begun(players)
         if what == "running match":
             return match
@@ -123,7 +123,7 @@ async def world(tmp_path: Path) -> AsyncIterator[Scenario]:
 
 
 async def answers(caller: JsonClient, requests: list[int]) -> Tally[int]:
-    """Read until all requests, and one after them that waits for the disk, are answered."""
+    """Read until all requests and a final one that waits for the disk are answered."""
     found: Tally[int] = Tally(
         message["re"] for message in caller.news if message.get("re") in requests
     )
@@ -232,10 +232,10 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "record.restore": (record, "restore", ("move", "rejoin")),
     "read_setup": (record, "read_setup", ("history", "report")),
 }
-"""The places of planted exceptions, with the requests that reach them.
+"""The locations of planted exceptions, with the requests that reach them.
 
-Calls between compiled modules cannot be patched. A match's faults are therefore planted in the
-modules it calls: the game and the rules of the protocol.
+Calls between compiled modules cannot be patched. So a match's faults are planted in the modules it
+calls: the game and the rules of the protocol.
 """
 FINISHED = {
     "store.closed",
@@ -244,11 +244,11 @@ FINISHED = {
     "record.restore",
     "read_setup",
 }
-"""Plants that only a match that is over and forgotten comes by."""
+"""Locations that are reached only for finished matches that are no longer in memory."""
 
 
 class Plant:
-    """Makes a function raise: the first time that it is called, or as long as it stands."""
+    """Makes a function raise an exception on its first call or on all calls."""
 
     def __init__(self, patch: pytest.MonkeyPatch, where: Any, name: str, *, once: bool) -> None:
         self.raised = 0
@@ -264,7 +264,7 @@ class Plant:
 
 
 async def answered_or_gone(caller: JsonClient, kind: str, key: dict[str, str]) -> int:
-    """Send a request; return how many answers came, 1 where the connection was closed instead."""
+    """Send a request; return the number of answers, 1 if the connection was closed instead."""
     named = key["lobby"] if "lobby" in fields(kind, "") else key["match"]
     request = {"type": kind, "id": 500, **fields(kind, named)}
     if kind == "arrange":
@@ -285,7 +285,7 @@ async def answered_or_gone(caller: JsonClient, kind: str, key: dict[str, str]) -
 
 
 async def more_answers(caller: JsonClient) -> int:
-    """Count answers that come after the first one, until the server has settled."""
+    """Count answers after the first one until the server is idle."""
     try:
         await answers(caller, [])
     except ConnectionClosed:
@@ -294,7 +294,7 @@ async def more_answers(caller: JsonClient) -> int:
 
 
 def ahead(server: Server) -> list[str]:
-    """Name the matches and lobbies that are not what their logs say."""
+    """List the matches and lobbies that differ from their logs."""
     directory = server.directory
     tables = [
         key for key, each in directory.matches.items() if each.engine.state.seq != each.stream.tail
@@ -306,7 +306,7 @@ def ahead(server: Server) -> list[str]:
 
 
 async def plant_and_ask(server: Server, plant: str, kind: str, *, once: bool) -> int:
-    """Ask for something while something raises; return how often it did."""
+    """Send a request while a function raises; return how often it raised."""
     where, name, _ = PLANTS[plant]
     async with AsyncExitStack() as stack:
         world = Scenario(server, stack)

@@ -1,4 +1,4 @@
-"""The budget of a player for entries in all matches and lobbies, as the server enforces it."""
+"""A player's budget for entries in all matches and lobbies, enforced by the server."""
 
 from __future__ import annotations
 

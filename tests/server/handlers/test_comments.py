@@ -58,7 +58,7 @@ class Match:
         return any(text.encode() in each for each in who.received)
 
     def play(self, **comment: Any) -> None:
-        """Let the seat to act make its first legal move."""
+        """Make the first legal move for the seat to act."""
         runner = self.server.directory.matches[self.key]
         state = runner.engine.state
         action = state.encode(state.game.legal(state.game_state)[0])
@@ -227,7 +227,7 @@ def test_comments_leave_the_turn_and_its_clock_alone(server: VirtualServer) -> N
     assert [each["type"] for each in match.bob.messages()].count("your_turn") == 1
 
 
-# --- before the end, from everywhere that something can be seen -----------------------------------
+# --- before the end, for all kinds of viewers -----------------------------------------------------
 
 REMARK, COMMENT = "remark-of-ada", "comment-of-ada"
 MODES: dict[str, dict[str, Any]] = {
@@ -247,7 +247,7 @@ KINDS = [
 
 
 class Onlookers:
-    """All who can learn something of a match while it runs, with a connection each."""
+    """Everyone who can receive data about a running match, each with a connection."""
 
     def __init__(self, server: VirtualServer, match: Match) -> None:
         self.server, self.match = server, match
@@ -265,7 +265,7 @@ class Onlookers:
         self.pages = b""
 
     def look(self) -> None:
-        """Ask for all that can be asked for."""
+        """Send all possible requests."""
         key = self.match.key
         for each in (*self.watching, *self.walls, self.lister):
             each.ask("history", match=key)
@@ -283,7 +283,7 @@ class Onlookers:
             self.pages += self.server.page(path)
 
     def heard(self) -> tuple[bytes, bytes]:
-        """Return the messages to the spectators, and those to all others."""
+        """Return the messages to spectators, and those to all others."""
         watching = [*self.watching, *self.walls]
         for each in (*watching, self.hall, self.lister):
             each.receive()

@@ -1,8 +1,8 @@
 """Nothing is visible before it is durable: every change, every request, and every role.
 
 The test holds back the disk and changes something in memory. Then every role sends every request.
-The answers must be those of a world without the change, and no news may arrive. When the disk goes
-on, the messages must differ.
+The answers must equal those without the change, and no events may arrive. Once the disk continues,
+the messages must differ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TYPES = {each.model_fields["type"].default for each in get_args(get_args(ClientM
 PEOPLE = ("hal", "ada", "bob", "eve", "pat", "sam")
 """The host of the lobbies; two players; a spectator; a player without a seat; a stranger."""
 ACCOUNTS = ("ivy", "joe")
-"""They play a rated match; joe is an operator."""
+"""The players of a rated match; joe is an operator."""
 ITEM = {"game": "toy-grid", "seats": 2}
 RATED = {**ITEM, "time_control": {"main_ms": 60_000, "increment_ms": 1000}}
 SMALL = {**ITEM, "options": {"columns": 2, "rows": 2, "row": 2}}
@@ -39,7 +39,7 @@ READS = ("hello", "list_games", "list_lobbies", "list_matches", "ladder", "histo
 
 
 class World:
-    """Lobbies in every state and matches, with all roles that may send requests about them."""
+    """Lobbies in every state and matches, with all roles that can send requests about them."""
 
     def __init__(self, server: VirtualServer) -> None:
         self.server = server
@@ -85,7 +85,7 @@ class World:
         return answer
 
     def play(self, *, times: int = 1) -> None:
-        """Have moves made by whose turn it is, without waiting for the answers."""
+        """Make moves for the seats to act, without waiting for the answers."""
         for _ in range(times):
             state = self.server.directory.matches[self.match].engine.state
             action = state.game.legal(state.game_state)[0]
@@ -94,10 +94,10 @@ class World:
             self.clients[name].post("move", match=self.match, ply=state.ply, action=move)
             self.server.advance(0)
 
-    # --- asking -----------------------------------------------------------------------------
+    # --- requests ---------------------------------------------------------------------------
 
     def ask_all(self, requests: list[tuple[str, str, dict[str, Any]]]) -> Answers:
-        """Return the answers that come before the disk goes on, by request."""
+        """Return the answers that arrive while the disk is held, by request."""
         answers: Answers = {}
         for name, type, fields in requests:
             client = self.clients[name]
@@ -122,16 +122,16 @@ class World:
         return answers
 
     def lines_for_other_nodes(self) -> dict[str, bytes | None]:
-        """Return what this server would tell other nodes of its lobbies and matches."""
+        """Return the lines about its lobbies and matches that this server would publish."""
         scene = Scene(self.server.directory.registry)
         scene.nodes.lobbies = list(self.server.directory.lobbies)
-        for _ in range(2):  # the first look finds the other node
+        for _ in range(2):  # the first poll finds the other node
             with pytest.raises(StopIteration):
                 scene.sharing.exchange().send(None)
         return scene.nodes.written[1]
 
     def news(self) -> list[str]:
-        """Return all messages since the world was made that are no answers."""
+        """Return all messages since the world's creation that are not answers."""
         return [
             f"{name}: {json.dumps(message)}"
             for name, client in self.clients.items()
@@ -141,7 +141,7 @@ class World:
 
 
 def _is_presence(news: dict[str, Any]) -> bool:
-    """Return whether news only count connections or spectators, which are in no log."""
+    """Return whether an event only counts connections or spectators, which are not logged."""
     if news["type"] != "lobby_changed":
         return False
     members = news["patch"].get("members", {}).values()
@@ -155,7 +155,7 @@ def client_secret(world: World, name: str) -> str:
 
 
 def reads(world: World) -> list[tuple[str, str, dict[str, Any]]]:
-    """Return every request that changes nothing, from all roles, about everything, and records."""
+    """Return all read-only requests from all roles about all objects, and record downloads."""
     lobbies = [world.gathering, world.full, world.running, world.finished, world.seek, "nothing"]
     found: list[tuple[str, str, dict[str, Any]]] = []
     for name in world.clients:
@@ -167,7 +167,7 @@ def reads(world: World) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def commands(world: World) -> list[tuple[str, str, dict[str, Any]]]:
-    """Return every other request, from all roles; those that need a watched match come first."""
+    """Return all other requests from all roles; those that need a watched match are first."""
     lobbies = [world.gathering, world.full, world.running, world.arranged, world.seek]
     arrangement = {"tag": "t", "item": ITEM, "players": [world.keys["ada"], world.keys["bob"]]}
     found: list[tuple[str, str, dict[str, Any]]] = []
@@ -209,11 +209,11 @@ def commands(world: World) -> list[tuple[str, str, dict[str, Any]]]:
     return found
 
 
-# --- what is changed ------------------------------------------------------------------------------
+# --- changes --------------------------------------------------------------------------------------
 
 
 def asks(name: str, type: str, **fields: Any) -> Callable[[World], object]:
-    """Return a change by request; a field that names a lobby or match is replaced."""
+    """Return a change made by a request; keys of lobbies and matches are substituted."""
 
     def ask(world: World) -> None:
         named = {
@@ -260,13 +260,13 @@ CHANGES: dict[str, Callable[[World], object]] = {
 
 
 def differences(answered: Answers, before: Answers) -> Answers:
-    """Return what was answered otherwise than before; no answer yet is no difference."""
+    """Return the answers that differ from before, ignoring missing answers."""
     return {key: each for key, each in answered.items() if each not in (None, before[key])}
 
 
 @contextmanager
 def opened(path: Path, kind: Callable[[VirtualServer], _W]) -> Iterator[_W]:
-    """Run a server until the block ends, with a world of this kind in it."""
+    """Run a server with a world of this kind during the block."""
     with virtual_server({"toy-grid": Grid()}, path) as server:
         yield kind(server)
 
@@ -280,7 +280,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def unchanged(template: Path) -> tuple[Answers, Answers, list[str]]:
-    """Return all answers and news while the disk is held and nothing was changed."""
+    """Return all answers and events while the disk is held and nothing was changed."""
     with opened(template, World) as world:
         world.server.store.hold()
         asked = world.ask_all(reads(world))
@@ -298,7 +298,7 @@ def test_what_everybody_asks_for_changes_nothing_that_is_read(
     with opened(template, World) as world:
         world.server.store.hold()
         world.ask_all(commands(world))
-        # The past that a player gets depends on what its connection watches by now.
+        # The history that a player receives depends on what its connection is watching.
         asked = [each for each in reads(world) if each[1] != "history"]
         answered = world.ask_all(asked)
         assert answered == {key: unchanged[0][key] for key in answered}
@@ -331,7 +331,7 @@ def test_nothing_is_visible_before_it_is_durable(
 
 
 def test_a_match_is_listed_when_its_own_log_is_on_the_disk(template: Path) -> None:
-    """The lobby's log says that the match has begun; the match's own comes with the next commit."""
+    """The lobby's log has the start of the match; the match's log follows in the next commit."""
     with opened(template, World) as world:
         store, match = world.server.store, f"{world.full}-1-1"
         store.hold()

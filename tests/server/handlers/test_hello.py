@@ -1,4 +1,4 @@
-"""Hello: what of a guest is left after a crash, an end in good order, and in a backup."""
+"""Hello: whether guests survive a crash, an orderly shutdown, and a backup."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def server(tmp_path: Path) -> Iterator[VirtualServer]:
 
 
 def test_whoever_is_named_on_the_disk_comes_back(server: VirtualServer) -> None:
-    """The guest has hosted a lobby at once, and the server is killed as soon as it has answered."""
+    """The guest hosts a lobby immediately, and the server is killed right after its answer."""
     ada = server.guest_client("ada")
     lobby = ada.ask("host", settings=SETTINGS)["lobby"]
     ada.ask("join", lobby=lobby)
@@ -50,13 +50,13 @@ def test_a_guest_who_has_done_nothing_comes_back_too(server: VirtualServer) -> N
     assert ada.reconnect()["type"] == "welcome"
 
 
-# --- the quarter second in which a guest is not on the disk yet -----------------------------------
+# --- the quarter second before a guest is on disk -------------------------------------------------
 
 GAMES = {GAME.info.name: GAME}
 
 
 def in_place_of(copy: Path) -> Callable[[Path], None]:
-    """Return what puts a backup in the place of a database."""
+    """Return a function that replaces a database with a backup."""
 
     def put(path: Path) -> None:
         for suffix in ("-wal", "-shm", "-mark"):
@@ -95,13 +95,13 @@ def test_a_backup_has_whom_it_names_and_may_lack_who_has_just_come(
 
 @pytest.fixture
 def no_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows that are in no hurry wait for so long that only something else can write them."""
+    """The delay of low-priority rows is so long that only other writes can flush them."""
     monkeypatch.setattr(group_commit, "UNHURRIED_S", 600.0)
 
 
 @pytest.mark.usefixtures("no_hurry")
 async def test_an_end_in_good_order_writes_guests_who_wait(tmp_path: Path) -> None:
-    """Drain the server, as SIGTERM does."""
+    """Drain the server, as after SIGTERM."""
     config = Config(db=tmp_path / "k.db")
     async with running(config, GAMES) as server, Client(server.url, name="ada") as ada:
         before = (ada.player, ada.resume)
@@ -113,7 +113,7 @@ async def test_an_end_in_good_order_writes_guests_who_wait(tmp_path: Path) -> No
 
 @pytest.mark.usefixtures("no_hurry")
 async def test_a_client_whom_a_crash_took_says_hello_by_name_itself(tmp_path: Path) -> None:
-    """After a restart with files that lack its guest, the client signs in again by name."""
+    """After a restart with files that lack the guest, the client signs in again by name."""
     left = tmp_path / "left.db"
     async with running(Config(db=tmp_path / "k.db"), GAMES) as server:
         ada = await Client(server.url, name="ada").__aenter__()

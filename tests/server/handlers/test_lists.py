@@ -1,4 +1,4 @@
-"""Lists: which matches that are over stand in them, before and after a start."""
+"""Lists: which finished matches they contain, before and after a restart."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def server(tmp_path: Path) -> Iterator[VirtualServer]:
 
 
 def play(players: list[ScriptedClient], *, listed: bool) -> tuple[str, str]:
-    """Play a match to its end; return the keys of its lobby, which stays, and of the match."""
+    """Play a match to its end; return the keys of its open lobby and of the match."""
     settings = {
         "name": "a lobby",
         "listed": listed,

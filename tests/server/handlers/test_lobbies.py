@@ -20,7 +20,7 @@ GAMES = {game.info.name: game for game in (Grid(), Veil())}
 CLOCK = {"move_ms": 3_600_000}
 ITEM = {"game": "toy-grid", "seats": 2, "games": 2, "time_control": CLOCK}
 GRACE_S = 120.0
-"""Longer than any grace of these lobbies."""
+"""Longer than any grace period of these lobbies, in seconds."""
 
 
 @pytest.fixture
@@ -37,13 +37,13 @@ def key_of(who: ScriptedClient) -> str:
 
 
 def record(server: VirtualServer, match: str) -> list[dict[str, Any]]:
-    """Return the lines of a record; HTTP's chunks stand between them."""
+    """Return the lines of a record from a chunked HTTP response."""
     page = server.page(f"/records/{match}.jsonl").splitlines()
     return [json.loads(line) for line in page if line.startswith(b"{")]
 
 
 class Duel:
-    """A rated match that ada, the host, plays against bob, and from which she wants out."""
+    """A rated match between ada, the host, and bob, which ada tries to escape."""
 
     def __init__(self, server: VirtualServer, *, seek: bool = False) -> None:
         self.server = server
@@ -66,7 +66,7 @@ class Duel:
         assert self.server.directory.matches[self.match].engine.state.setup.rated is not None
 
     def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
-        """Let ada ask for something."""
+        """Send a request as ada."""
         return self.ada.ask(kind, **fields)
 
     def result(self) -> dict[str, Any] | None:
@@ -92,7 +92,7 @@ def disconnect(duel: Duel) -> None:
 
 
 def revoke(duel: Duel) -> None:
-    """The operator deletes ada's way in, which she may ask for."""
+    """The operator deletes ada's token, as she may request."""
     with TokenAdmin(duel.server.path) as register:
         [token] = [each.id for each in register.tokens() if each.player.name == "ada"]
         assert register.revoke(token)
@@ -164,7 +164,7 @@ ASKED = {
     *("kick", "close", "leave", "leave_match", "resign", "ready", "start", "rematch", "arrange"),
     *("seek", "host", "join", "rejoin", "abort", "hello"),
 }
-"""Requests that are among the ways."""
+"""Requests with which she might try to escape."""
 HARMLESS = {
     "list_games": "only asks",
     "list_lobbies": "only asks",
@@ -209,7 +209,7 @@ def test_nobody_ends_a_rated_match_in_its_own_favor(
 
 
 def test_nobody_is_removed_from_a_seek(server: VirtualServer) -> None:
-    """In none of its states, also where its matches are not rated."""
+    """Not in any state of the lobby, even if its matches are not rated."""
     ada, bob = server.guest_client("ada"), server.guest_client("bob")
     terms = {"item": {"game": "toy-grid", "seats": 2}}
     lobby = ada.ask("seek", terms=terms)["lobby"]

@@ -1,4 +1,4 @@
-"""The operator's request `abort`: the right to it, and that aborted matches do not count."""
+"""The operator's request `abort`: its permission, and that aborted matches do not count."""
 
 from __future__ import annotations
 

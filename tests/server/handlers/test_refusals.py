@@ -1,11 +1,11 @@
-"""A refused request changes nothing but rate budgets and metrics.
+"""A refused request changes nothing except rate budgets and metrics.
 
-All clients send all requests, one after the other, valid and not. The test compares the whole
-server before and after each refusal: the database, every match and lobby, the place of each player,
-the messages to each connection, names, tickets and caches.
+All clients send all requests in sequence, valid and invalid ones. The test compares the complete
+server state before and after each refusal: the database, every match and lobby, the location of
+each player, the messages to each connection, names, tickets and caches.
 
-The rules of a match make an exception for illegal moves: they are noted in the record, and after
-`max_illegal` of them the seat is out.
+Illegal moves are an exception: they are noted in the record, and after `max_illegal` of them the
+seat forfeits.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Request: TypeAlias = tuple[str, dict[str, Any]]
 COUNTED = {("move", "illegal"), ("move", "malformed")}
 """Refusals that count against a seat."""
 ENDING = ("kick", "leave", "resign", "leave_match", "abort", "close")
-"""Requests that end something; they come after all others."""
+"""Requests that end something; they are sent last."""
 REFUSALS: dict[str, set[str]] = {
     "abort": {"no_such_match", "over", "unauthorized"},
     "arrange": {
@@ -97,14 +97,14 @@ REFUSALS: dict[str, set[str]] = {
     "wall": {"malformed"},
     "watch": {"no_such_match", "not_watchable", "over"},
 }
-"""The codes that each request is refused with here, besides those of hello."""
+"""The refusal codes of each request in this test, besides those of hello."""
 
 
-# --- the server at a glance ----------------------------------------------------------------------
+# --- the server's state --------------------------------------------------------------------------
 
 
 def fingerprint(world: World) -> dict[str, object]:
-    """Return all that a request can change, but for what it costs."""
+    """Return all state that a request can change, except its cost."""
     directory = world.server.directory
     registry, accounts = directory.registry, directory.accounts
     found: dict[str, object] = {
@@ -172,7 +172,7 @@ def connection_facts(directory: Directory) -> dict[str, object]:
     }
 
 
-# --- what is asked --------------------------------------------------------------------------------
+# --- requests -------------------------------------------------------------------------------------
 
 
 def host(**settings: Any) -> Request:
@@ -181,7 +181,7 @@ def host(**settings: Any) -> Request:
 
 
 def invalid(world: RefusingWorld) -> list[Request]:
-    """Return requests that are refused for what they say, or for what they name."""
+    """Return requests that are refused because of their content or the objects they name."""
     house = {"kind": "house", "personality": "toy-grid/greedy"}
     sought = {"game": "toy-grid", "seats": 2}
     arrange: dict[str, Any] = {"lobby": world.arranged}
@@ -240,7 +240,7 @@ def invalid(world: RefusingWorld) -> list[Request]:
 
 
 class RefusingWorld(World):
-    """The same, and what there is to be refused."""
+    """The same server with objects for requests to name."""
 
     def __init__(self, server: VirtualServer) -> None:
         super().__init__(server)
@@ -272,7 +272,7 @@ def world(tmp_path: Path) -> Iterator[RefusingWorld]:
 
 
 def asked(world: World, client: ScriptedClient, request: Request) -> tuple[str, str]:
-    """Ask for something, and hold that nothing has changed where it is refused."""
+    """Send a request, and assert that nothing has changed if it is refused."""
     type, fields = request
     before = fingerprint(world)
     answer = client.ask(type, **fields)
@@ -293,7 +293,7 @@ def test_a_refused_request_changes_nothing(
     def ask(name: str, type: str, fields: dict[str, Any]) -> None:
         seen.add(asked(world, world.clients[name], (type, fields)))
 
-    names = [*reversed(world.clients)]  # the host comes last: it may do most
+    names = [*reversed(world.clients)]  # the host is last because it has the most rights
     for name in names:
         for type, fields in invalid(world):
             ask(name, type, fields)

@@ -1,4 +1,4 @@
-"""The table of handlers: every request of the protocol has one, and it is the right one."""
+"""The table of handlers: every request of the protocol has the right one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An entrant on an event's own server may play its seats, and a viewer may read; nothing else."""
+"""On an event's private server, entrants may only play their seats and viewers may only read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.tools.sample_messages import REQUESTS
 
 SECRET = "the secret of the organizer, that nobody else has"
 ALLOWED = {"join", "leave", "ready", "rejoin", "move", "resign", "leave_match", "note", "comment"}
-"""All that an entrant may ask for besides hello; every other type is refused as `unauthorized`."""
+"""The requests allowed for entrants besides hello; all others are `unauthorized`."""
 
 OF_VIEWERS = {
     "list_games",
@@ -31,11 +31,11 @@ OF_VIEWERS = {
     "unsubscribe",
     "history",
 }
-"""All that a viewer may ask for besides hello."""
+"""The requests allowed for viewers besides hello."""
 
 
 class Event:
-    """A server with an organizer, two entrants with a match, and a match of others."""
+    """A server with an organizer, a match of two entrants, and a match of others."""
 
     def __init__(self, server: Server, stack: AsyncExitStack) -> None:
         self.server = server
@@ -56,7 +56,7 @@ class Event:
         return caller
 
     async def entrant(self, name: str) -> tuple[JsonClient, str]:
-        """Register a player, and reconnect with its own secret only."""
+        """Register a player and reconnect with only its own secret."""
         registering, answer = await self.hello(token=SECRET, name=name)
         await registering.socket.close()
         capabilities = {"at_once": 1000}
@@ -66,7 +66,7 @@ class Event:
         return caller, answer["resume"]
 
     async def begin(self, organizer: JsonClient, *players: JsonClient) -> tuple[str, str]:
-        """Begin a match in a lobby of the organizer; return the keys of lobby and match."""
+        """Start a match in a lobby of the organizer; return the keys of lobby and match."""
         seats = [
             {"kind": "reserved", "name": f"seat-{each.player}", "player": each.player}
             for each in players
@@ -93,7 +93,7 @@ def test_the_rights_are_those_that_are_tested_here() -> None:
 
 
 async def begin_match(ada: JsonClient, bob: JsonClient) -> tuple[str, str]:
-    """Begin a match of two guests; return its lobby and its key."""
+    """Start a match of two guests; return its lobby and its key."""
     await ada.hello("ada")
     await bob.hello("bob")
     lobby = (await ada.ask("host", settings=settings()))["lobby"]
@@ -114,7 +114,7 @@ async def test_a_viewer_may_read_and_do_nothing_else(tmp_path: Path, kind: str) 
         lobby, match = await begin_match(ada, bob)
         welcome = await viewer.ask("hello", versions=[1], viewer=True)
         assert (welcome["viewer"], welcome["resume"], welcome["seats"]) == (True, "", [])
-        if kind == "history":  # of a running match that is watched
+        if kind == "history":  # for a running match that is being watched
             await viewer.ask("watch", match=match)
         directory = server.directory
         before = len(directory.lobbies), len(directory.matches)
@@ -122,7 +122,7 @@ async def test_a_viewer_may_read_and_do_nothing_else(tmp_path: Path, kind: str) 
         answer = await viewer.ask(kind, **fields(kind, key))
         if kind in OF_VIEWERS:
             assert answer["type"] == MODELS[kind].answer
-        elif kind == "move":  # it needs a seat, which a viewer never has
+        elif kind == "move":  # requires a seat, which a viewer never has
             assert answer["type"] == "refused"
         else:
             assert (answer["type"], answer["code"]) == ("refused", "unauthorized")
@@ -188,7 +188,7 @@ async def test_the_organizer_may_ask_for_everything(event: Event) -> None:
     viewer = await event.organizer(name=None)
     for kind in TYPES:
         for each in (boss, viewer):
-            if kind not in ("hello", "abort"):  # `abort` is for accounts that --operator names
+            if kind not in ("hello", "abort"):  # `abort` is only for accounts named with --operator
                 answer = await each.ask(kind, **fields(kind, "nothing"))
                 assert answer.get("code") != "unauthorized", answer
 
@@ -223,7 +223,7 @@ async def test_a_second_connection_of_an_entrant_is_that_entrant(event: Event) -
 
 
 async def test_a_viewer_comes_back_as_a_viewer(event: Event) -> None:
-    """A browser keeps the secret of its welcome only."""
+    """A browser keeps only the secret of its welcome."""
     _, first = await event.hello(token=SECRET)
     back, again = await event.hello(resume=first["resume"])
     assert again["player"] == first["player"]
@@ -234,7 +234,7 @@ async def test_limits_hold_for_entrants_on_an_unlimited_server(event: Event) -> 
     _, organizer = await event.hello(token=SECRET, name="boss")
     assert organizer["limits"]["burst"] > 1_000_000
     ada, _ = await event.entrant("ada")
-    for _ in range(60):  # the server reads no more from a client in debt, not even its close
+    for _ in range(60):  # the server does not read from a client in debt, not even its close frame
         answer = await ada.ask("note", match="none", text="x" * 2000)
         if answer["code"] == "rate_limited":
             ada.socket.transport.abort()
@@ -248,7 +248,7 @@ async def test_limits_hold_for_entrants_on_an_unlimited_server(event: Event) -> 
 async def test_a_seat_that_is_kept_by_key_goes_to_nobody_else(
     tmp_path: Path, by_key: bool, squatted: bool
 ) -> None:
-    """On any server, the name of an absent guest is free, but its seat is not."""
+    """On any server, an absent guest's name can be taken, but not its seat."""
     async with (
         running(Config(db=tmp_path / "k.db"), GAMES) as server,
         connected(server.url) as host,

@@ -1,7 +1,7 @@
-"""Rights are checked before work is done: every type of request, from every role.
+"""Rights are checked before any work, for every type of request and every role.
 
-Work is a start of a game, a view of a state, and a read of a log. A request without the right to it
-causes no work, and is refused with the code for that.
+Work means building a start position or a view, or reading a log. A request without permission
+causes no work and is refused with the matching code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.server.handlers.test_answers import MODELS, fields
 from tests.server.match.toy_games import Grid
 
 RIGHT: Final = "may ask"
-"""Instead of a code: the role has the right, whatever else may be wrong with the request."""
+"""A marker instead of a code: the role has permission; other errors do not matter."""
 ANYBODY: Final = dict.fromkeys(("guest", "spectator", "member", "seat", "host"), RIGHT)
 HOST_ONLY: Final = {**dict.fromkeys(ANYBODY, "not_host"), "host": RIGHT}
 SEAT_ONLY: Final = {**dict.fromkeys(ANYBODY, "not_seated"), "seat": RIGHT}
@@ -59,7 +59,7 @@ RIGHTS: Final[dict[str, dict[str, str]]] = {
     "report": dict.fromkeys(ANYBODY, "wrong_state"),  # running matches have none
     "history": {**dict.fromkeys(ANYBODY, "not_watchable"), "seat": RIGHT},
 }
-"""The answer to each role about a running match of a members-only lobby, by request.
+"""The answer to each role about a running match in a members-only lobby, by request.
 
 `spectator` watches another match. `host` and `member` have no seat and do not watch.
 """
@@ -68,11 +68,11 @@ FINISHED: Final[dict[str, dict[str, str]]] = {
     "rejoin": SEAT_ONLY,
     "move": SEAT_ONLY,
 }
-"""The same of a match that is over and that only the disk has."""
+"""The same for a finished match that is only on disk."""
 
 
 class Work:
-    """Counts the work that a server does."""
+    """Counts the work of a server."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.done: Tally[str] = Tally()
@@ -94,7 +94,7 @@ class Work:
 
 @dataclass
 class World:
-    """A server, a closed lobby on it with a running match, and a client for each role."""
+    """A server with a members-only lobby, a running match, and a client for each role."""
 
     server: Server
     roles: dict[str, JsonClient]
@@ -102,7 +102,7 @@ class World:
     match: str
 
     async def ask(self, role: str, kind: str) -> dict[str, Any]:
-        """Ask a request about the lobby and its match."""
+        """Send a request about the lobby and its match."""
         request = fields(kind, "")
         for name, key in (("lobby", self.lobby), ("match", self.match)):
             if name in MODELS[kind].model_fields:
@@ -119,7 +119,7 @@ class World:
         return dict(await self.roles[role].ask(kind, **request))
 
     async def end(self) -> None:
-        """End the match and forget all of it that is not on the disk."""
+        """End the match and drop everything that is not on disk."""
         await self.roles["seat"].ask("resign", match=self.match)
         await self.roles["seat"].next("finished")
         await self.roles["seat"].ask("ladder")  # after the batch that closes the log
@@ -172,7 +172,7 @@ async def watch_another(guest: Callable[[str], Any], spectator: JsonClient) -> N
 
 
 def told(answer: dict[str, Any]) -> str | None:
-    """Return the code with which a request was refused, None where it was not."""
+    """Return the refusal code of a request, None if it was not refused."""
     if answer["type"] == "walled" and answer["refused"]:
         [refused] = answer["refused"]
         return str(refused["code"])
@@ -234,7 +234,7 @@ async def test_the_spies_see_work(world: World, monkeypatch: pytest.MonkeyPatch)
     assert work.done["lines"] == 1
 
 
-# --- what a request may cost that is granted --------------------------------------------------
+# --- the cost of permitted requests -----------------------------------------------------------
 
 
 async def test_a_request_tries_the_start_of_each_kind_once(

@@ -36,7 +36,7 @@ def lobbies(who: ScriptedClient) -> list[dict[str, Any]]:
 
 
 def view(who: ScriptedClient) -> dict[str, Any]:
-    """Return the last whole view of a lobby that a client received."""
+    """Return the last full view of a lobby that a client received."""
     whole = [each for each in who.messages() if each["type"] == "lobby"]
     found: dict[str, Any] = whole[-1]["lobby"]
     return found
@@ -47,7 +47,7 @@ def closings(who: ScriptedClient) -> list[str]:
 
 
 def play(server: VirtualServer, *players: ScriptedClient) -> str:
-    """Let two players of one seek play a match by resigning; return the match."""
+    """Let two players of a seek end their match by resigning; return the match."""
     lobby = view(players[0])["lobby"]
     for each in players:
         each.ask("ready", lobby=lobby)
@@ -157,7 +157,7 @@ def test_a_seek_expires(server: VirtualServer) -> None:
 
 
 def test_it_is_accepted_by_joining_and_expires_all_the_same(server: VirtualServer) -> None:
-    """A player who joins and is never ready delays nobody for longer than the seek waits."""
+    """A player who is never ready delays others no longer than the seek's timeout."""
     ada, bob = server.guest_client("ada"), server.guest_client("bob")
     lobby = seek(ada, wait_s=60)["lobby"]
     assert bob.ask("join", lobby=lobby)["type"] == "done"

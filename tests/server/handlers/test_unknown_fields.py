@@ -1,9 +1,10 @@
-"""Unknown fields: ignored and named for clients of a newer protocol version, else refused.
+"""Unknown fields: ignored and reported for clients with a newer protocol version, otherwise
+refused.
 
-The rule: a field at the top of a request is ignored, and the answer names it in `ignored`, if the
-hello of the connection announced a newer version than the server's. It stays refused in requests
-that set the terms of matches (`host`, `seek`, `arrange`), and in objects inside a request, such as
-`capabilities`: there it may be a limit or a condition that the client relies on.
+An unknown top-level field is ignored and listed in the answer's `ignored` if the connection's hello
+announced a newer version than the server's. It is still refused in requests that set the terms of
+matches (`host`, `seek`, `arrange`) and in objects within a request, such as `capabilities`, because
+it may be a limit or a condition that the client relies on.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def server(tmp_path: Path) -> Iterator[VirtualServer]:
 
 
 def beside(server: VirtualServer, name: str, versions: list[int]) -> tuple[ScriptedClient, Any]:
-    """Return a client that has said hello with an unknown field, and the answer."""
+    """Return a client whose hello has an unknown field, and the answer."""
     client = ScriptedClient(server, name)
     return client, client.ask("hello", versions=versions, name=name, mood="good")
 
@@ -109,7 +110,7 @@ def test_unknown_fields_of_objects_inside_a_request_are_refused(request_: Client
 
 
 def _objects(value: Any, free: set[str], path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the places of all objects, except those that may have any field."""
+    """Yield the paths of all objects except those that allow arbitrary fields."""
     if isinstance(value, dict):
         yield path
         for name, inner in value.items():

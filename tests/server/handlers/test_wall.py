@@ -1,4 +1,4 @@
-"""Walls: many matches watched by one request, at the speed of the reader."""
+"""Walls: one request watches many matches, at the reader's speed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def server(tmp_path: Path) -> Iterator[VirtualServer]:
 
 
 def matches(server: VirtualServer, count: int, **settings: Any) -> list[str]:
-    """Let matches between two players begin, and return their keys."""
+    """Start matches between two players and return their keys."""
     host, *players = (server.guest_client(name) for name in ("hal", "ada", "bob"))
     for player in players:
         player._peer.capabilities = Capabilities(at_once=1000)
@@ -37,7 +37,7 @@ def matches(server: VirtualServer, count: int, **settings: Any) -> list[str]:
     for request in ("join", "ready"):
         for player in players:
             player.ask(request, lobby=key)
-    for _ in range(count):  # few begin at any moment
+    for _ in range(count):  # only a few start at once
         if len(server.directory.matches) < count:
             server.advance(0.02)
     assert len(server.directory.matches) == count
@@ -150,7 +150,7 @@ def test_a_reader_that_stops_is_told_the_rest_when_it_goes_on(server: VirtualSer
 
 
 def measured_writes(client: ScriptedClient) -> list[int]:
-    """Return a list that the sizes of what is written to a client are appended to."""
+    """Return a list that collects the sizes of writes to a client."""
     writes: list[int] = []
     write = client._transport.write
 
@@ -171,7 +171,7 @@ def test_a_reader_that_stops_while_200_matches_end_is_told_each_end_when_it_goes
     eve.ask("wall", matches=keys)
     server.advance(0.5)
     before = len(eve.messages())
-    # The news of this game is small; with 200 ends of Tanks as much more is over the real limit.
+    # This game's events are small; with Tanks, 200 ends of matches exceed the real limit.
     limits = eve._peer.send_queue._limits = SendLimits(frames_bytes=32 * 1024)
     eve._connection.pause_writing()
     for key in keys:

@@ -1,4 +1,4 @@
-"""Requests to watch matches of another node: two servers on a real database."""
+"""Requests to watch another node's matches, with two servers on a real database."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def address() -> Iterator[str]:
 
 
 class Pair:
-    """Node a, where matches are played, and node b, where they are watched."""
+    """Node a, which plays matches, and node b, where clients watch them."""
 
     def __init__(self, nodes: list[Server], stack: AsyncExitStack) -> None:
         self.a, self.b = nodes
@@ -46,7 +46,7 @@ class Pair:
         made = await self._stack.enter_async_context(connected(node.url))
         welcome = await made.hello(name, **fields)
         assert welcome["type"] == "welcome", welcome
-        made.player = welcome["resume"]  # by this it is known at the other node as well, soon
+        made.player = welcome["resume"]  # with this the other node also learns of it soon
         players = self.a.directory.store.players
         async with asyncio.timeout(10):
             while players.by_key(welcome["player"]) is None:  # noqa: ASYNC110
@@ -54,7 +54,7 @@ class Pair:
         return made
 
     async def matches(self, *players: JsonClient, count: int = 1, **settings: Any) -> list[str]:
-        """Let matches between two players begin at node a, and b hear of them."""
+        """Start matches between two players at node a, and wait until b knows them."""
         item = {"game": "toy-grid", "seats": 2, "games": count}
         fields = {"seats": [{"kind": "open"}] * 2, "programme": [item], "at_once": count}
         host = players[0]
@@ -167,7 +167,7 @@ async def test_what_is_beyond_the_limit_is_watched_where_it_is(pair: Pair) -> No
 
 
 async def test_who_does_not_want_to_watch_any_more_is_shown_nothing(pair: Pair) -> None:
-    """Also when that is said before the log was read."""
+    """Even if that is requested before the log has been read."""
     [match] = await pair.matches(*await pair.two_players())
     eve = await pair.client(pair.b, "eve")
     await eve.socket.send(f'{{"type":"watch","id":101,"match":"{match}"}}')

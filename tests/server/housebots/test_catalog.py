@@ -1,4 +1,4 @@
-"""The house bots that may be asked for."""
+"""The house bots that players may request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""House bots: processes that are started, listened to, ended and always reaped."""
+"""House bots: processes are started, read from, ended and always reaped."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def read(path: str) -> str:
 
 
 async def gone(pid: int) -> None:
-    """Wait until a process, possibly an orphan, is gone or an unreaped zombie."""
+    """Wait until a process, possibly an orphan, has exited or is a zombie."""
     await wait_until(lambda: not alive(pid) or ") Z" in read(f"/proc/{pid}/stat"), 5)
 
 

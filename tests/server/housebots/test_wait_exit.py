@@ -37,7 +37,7 @@ async def test_a_pipe_that_is_still_held_open_is_not_waited_for() -> None:
 
 
 class CountingLoop:
-    """Counts the timers that are set while a test waits."""
+    """Counts the timers set while a test waits."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         loop = asyncio.get_running_loop()

@@ -1,4 +1,4 @@
-"""Everything that a client can add to the log of a lobby has a bound."""
+"""The entries that clients can add to a lobby's log are bounded."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_every_kind_of_entry_has_a_bound() -> None:
 
 
 def until_refused(room: LobbyDriver, make: Callable[[int], list[Command]]) -> Refuse:
-    """Let commands be carried out until one is refused."""
+    """Execute commands until one is refused."""
     for number in range(100_000):
         for command in make(number):
             effects = room.command(command)
@@ -61,7 +61,7 @@ def test_a_player_changes_so_much_in_an_hour() -> None:
 
 
 def test_all_players_together_change_so_much_in_an_hour() -> None:
-    """Strangers who join and leave one after the other cannot make the log endless."""
+    """Strangers who repeatedly join and leave cannot grow the log without limit."""
     room = LobbyDriver(settings())
     refused = until_refused(room, lambda n: [Join(player(f"p{n}")), Leave(f"p{n}")])
     assert refused.code is Code.RATE_LIMITED

@@ -31,7 +31,7 @@ NAMES = ("ada", "bob", "cyd", "dan")
 
 
 class Follower:
-    """A client that got the whole lobby once and applies the changes in transit order."""
+    """A client that received the full lobby once and applies changes in order of arrival."""
 
     def __init__(self, room: LobbyDriver) -> None:
         self.room = room
@@ -122,7 +122,7 @@ def test_changes_put_in_are_the_lobby_however_many_are_told_together(
 
 @given(st.lists(COMMANDS, max_size=30))
 def test_who_is_told_a_change_twice_or_late_knows_no_less(steps: list[Any]) -> None:
-    """A new client gets the whole lobby, and then changes that it already contains."""
+    """A new client receives the full lobby, followed by changes that are already included."""
     room = gathering()
     early = Follower(room)
     for command in steps:

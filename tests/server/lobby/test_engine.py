@@ -1,4 +1,4 @@
-"""Lobbies: every command in every state, and each rule that the module's docstring states."""
+"""Lobbies: every command in every state, and each rule in the module's docstring."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def result(seats: int = 2, cause: Cause = Cause.RULES) -> Result:
 
 
 class LobbyDriver:
-    """A lobby with its log, kept as the caller must: appended in order, lines of JSON."""
+    """A lobby with its log, maintained like a caller must: JSON lines appended in order."""
 
     def __init__(self, chosen: LobbySettings, **fields: object) -> None:
         opened = entries.Opened.model_validate(
@@ -454,7 +454,7 @@ def test_no_more_matches_run_than_the_host_allows() -> None:
 
 
 def test_a_plan_that_is_long_to_look_for_goes_on_in_other_turns() -> None:
-    """Ten members and four seats: of thousands of matches none is of these four only."""
+    """With ten members and four seats, none of thousands of matches is among these four only."""
     names = [f"p{number}" for number in range(10)]
     programme = [ProgrammeItem(game="toy", seats=4, games=3_000)]
     room = LobbyDriver(settings(*[OpenSeat()] * 10, programme=programme, at_once=1))
@@ -535,7 +535,7 @@ def test_a_programme_of_which_nothing_can_be_played_stops() -> None:
 
 
 def test_what_fails_together_stops_no_programme() -> None:
-    """A trouble that has passed takes at most all that run."""
+    """A temporary failure affects at most the running matches."""
     programme = [ProgrammeItem(game="toy", games=100)]
     room = LobbyDriver(settings(programme=programme, at_once=8))
     for name in ("ada", "bob"):
@@ -980,7 +980,7 @@ def arrange(room: LobbyDriver, *matches: Arrangement, hidden: tuple[str, ...] = 
 
 
 def stand(lobby: LobbyEngine, *tags: str, durable: int = 10**6) -> list[str]:
-    """In a word, how matches stand."""
+    """Return the states of matches as words."""
     return [
         "waits"
         if brief is None
@@ -1256,7 +1256,7 @@ def test_what_became_of_a_tag_is_kept_small() -> None:
     assert all(len(each.result or b"") < 200 for each in kept.settled.values())
 
 
-# --- anything in any order ----------------------------------------------------------------
+# --- random commands ----------------------------------------------------------------------
 
 NAMES = st.sampled_from(["host", "ada", "bob", "cyd", "dan", "h"])
 CAUSES = st.sampled_from([Cause.RULES, Cause.RULES, Cause.TIME, Cause.INFRASTRUCTURE])
@@ -1270,7 +1270,7 @@ ITEMS = st.builds(
 
 
 class LobbyMachine(RuleBasedStateMachine):
-    """A lobby agrees with its log, stays within its limits, and ends, whatever happens."""
+    """In every sequence of commands, a lobby matches its log, respects its limits, and ends."""
 
     @initialize(
         programme=st.lists(ITEMS, min_size=1, max_size=2),
@@ -1356,7 +1356,7 @@ class LobbyMachine(RuleBasedStateMachine):
         seed=st.none() | st.integers(0, 3),
     )
     def arrange(self, by: str, tags: list[str], players: list[str], seed: int | None) -> None:
-        """Arranging a tag again returns its state, and plays nothing twice."""
+        """Arranging a tag again returns its state without playing a match twice."""
         fresh = {tag: match(tag, *players, seed=seed) for tag in tags}
         before = dict(self.room.engine.state.round.tags)
         effects = self.do(Arrange(by, [self.wanted.get(tag, fresh[tag]) for tag in tags]))
@@ -1372,7 +1372,7 @@ class LobbyMachine(RuleBasedStateMachine):
 
     @rule()
     def everybody_is_arranged(self) -> None:
-        """Often enough there is something to play."""
+        """Ensure that there is frequently something to play."""
         here = [
             name
             for name in ("ada", "bob", "dan", "h")

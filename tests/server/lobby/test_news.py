@@ -1,4 +1,4 @@
-"""News of a lobby on a whole server: their recipients and their amount."""
+"""Updates of a lobby on a complete server: their recipients and number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MATCHES = 6
 
 
 class Played:
-    """A lobby of two players and a host that watches, whose programme runs."""
+    """A lobby with two players and a watching host, with a running programme."""
 
     def __init__(self, server: VirtualServer) -> None:
         self.server = server
@@ -36,7 +36,7 @@ class Played:
         server.advance(1)
 
     def resign(self) -> None:
-        """Let the running match end, and the next one begin."""
+        """End the running match and start the next one."""
         (match,) = self.server.directory.lobbies[self.lobby].engine.state.round.running
         self.players[0].ask("resign", match=match)
         self.server.advance(1)
@@ -139,7 +139,7 @@ def kinds(client: ScriptedClient, start: int) -> list[str]:
 
 
 def test_every_connection_that_follows_a_lobby_is_told_the_same(played: Played) -> None:
-    """Two tabs of one player: both show the lobby as it is, whichever came first."""
+    """Two tabs of one player both show the current lobby, regardless of their order."""
     for first in (played.host, played.players[1]):
         second = first.beside()
         played.server.advance(1)
@@ -195,7 +195,7 @@ def test_every_connection_hears_that_its_player_is_out(played: Played, how: str)
         played.resign()
     played.server.advance(1)
     assert kinds(ada, starts[0]).count("lobby_closed") == 1
-    # The one that has asked to leave is answered, and that is all.
+    # Only the connection that requested to leave is answered.
     assert kinds(second, starts[1]).count("lobby_closed") == (how != "leave")
     starts = len(ada.messages()), len(second.messages())
     host.ask("rematch", lobby=played.lobby)

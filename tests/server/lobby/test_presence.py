@@ -1,4 +1,4 @@
-"""The presence of members: who is connected, who is awaited, and since when nobody is there."""
+"""The presence of members: connected ones, expected ones, and how long a lobby has been empty."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_house_bots_are_nobody() -> None:
     presence = Presence([], 0)
     presence.arrive("bot")
     presence.note_visitors({"bot"}.__contains__, 10)
-    assert presence.empty_for(5) == 5  # it was empty from the beginning
+    assert presence.empty_for(5) == 5  # it was empty from the start
     presence.arrive("ada")
     presence.note_visitors({"bot"}.__contains__, 20)
     assert presence.empty_for(5) is None

@@ -1,4 +1,4 @@
-"""The conditions of rated play: each of them, whichever way a rated match would come about."""
+"""The conditions of rated play, each for every way to start a rated match."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GOOD: dict[str, Any] = {"seats": [OPEN, OPEN], "programme": [ITEM], "rated": Tru
 
 
 def of_item(**fields: Any) -> dict[str, Any]:
-    """Return settings whose item differs from the good one."""
+    """Return settings with a changed programme item."""
     return {"programme": [{**ITEM, **fields}]}
 
 
@@ -47,7 +47,7 @@ def house(personality: str) -> dict[str, Any]:
 
 
 BREACHES: dict[str, tuple[str, dict[str, Any]]] = {
-    # an act of a host: the condition that it breaks, and its settings that differ
+    # an action of a host: the condition that it violates, and the changed settings
     "a seed": ("seeds", of_item(seed=7)),
     "one seat": ("seats", of_item(seats=1)),
     "fixed seats": ("rotation", of_item(rotate=False)),
@@ -70,7 +70,7 @@ BREACHES: dict[str, tuple[str, dict[str, Any]]] = {
     "twins": ("house bots", {"seats": [OPEN, HOUSE, HOUSE]}),
 }
 IN_ITEMS = {"seeds", "seats", "rotation", "options", "clock"}
-"""Conditions on what is played, which is all that a seek or an arrangement says."""
+"""Conditions on the programme item, which is all that a seek or an arrangement specifies."""
 
 
 def settings(**differing: Any) -> LobbySettings:
@@ -135,11 +135,11 @@ def test_usual_options_may_be_written_out() -> None:
     assert not standard_options(GAMES, item.model_copy(update={"options": {"columns": 2}}))
 
 
-# --- over the wire: each condition, each way ------------------------------------------------
+# --- over the wire: each condition, each way to start a match -------------------------------
 
 
 class Personalities(HouseBots):
-    """House bots that exist, so that nothing else is wrong with a lobby."""
+    """Existing house bots, so that a lobby has no other errors."""
 
     def __init__(self) -> None:
         super().__init__(None, lambda work: None, lambda: "ws://nowhere")
@@ -173,7 +173,7 @@ def refuse_seek(server: VirtualServer, differing: dict[str, Any]) -> dict[str, A
 
 
 def let_in_earlier(server: VirtualServer, lobby: str, differing: dict[str, Any]) -> None:
-    """Give a lobby settings that an earlier server has let in."""
+    """Give a lobby settings that an earlier server accepted."""
     state = server.directory.lobbies[lobby].engine.state
     changed = LobbySettings.model_validate({**state.settings.model_dump(), **differing})
     state.opened = state.opened.model_copy(update={"settings": changed})
@@ -221,12 +221,11 @@ WAYS: dict[str, Callable[[VirtualServer, dict[str, Any]], dict[str, Any]]] = {
     "arrange": refuse_arrange,
 }
 FREE_WHERE_ARRANGED = {"seeds", "rotation"}
-"""The seed of an arrangement says which matches share a deal, and its players' order who sits
-where."""
+"""An arrangement's seed determines which matches share a deal, its order of players the seating."""
 
 
 def is_said(condition: str, way: str) -> bool:
-    """Return whether a request of this kind can break a condition at all."""
+    """Return whether a request of this kind can violate a condition."""
     if way == "seek":
         return condition in IN_ITEMS
     return way != "arrange" or condition not in FREE_WHERE_ARRANGED
@@ -265,7 +264,7 @@ def test_guests_are_refused(server: VirtualServer, way: str) -> None:
 @pytest.mark.parametrize("seat", [OPEN, {"kind": "reserved", "name": "eve"}])
 @pytest.mark.parametrize("way", ["join", "seek"])
 def test_no_guest_takes_a_seat(server: VirtualServer, way: str, seat: dict[str, Any]) -> None:
-    """By no kind of seat, also not one that is kept for its name."""
+    """With no kind of seat, not even one reserved by name."""
     ada, eve = server.account_client("ada"), server.guest_client("eve")
     if way == "seek":
         ada.ask("seek", terms={"item": ITEM, "rated": True})
@@ -314,7 +313,7 @@ def test_a_match_with_a_guest_of_an_earlier_server_is_not_rated(server: VirtualS
     assert server.directory.matches[f"{lobby}-1-1"].engine.state.setup.rated is None
 
 
-# --- deals and who begins -------------------------------------------------------------------
+# --- deals and the first player -------------------------------------------------------------
 
 
 def opened(number: int, *, drawn: bool) -> Opened:
@@ -346,7 +345,7 @@ def first_players(drawn: bool) -> set[str]:
 
 
 def test_the_server_draws_who_begins_rated_matches() -> None:
-    """Else the host always began, and could leave after the first match of a block."""
+    """Otherwise the host would always move first, and could leave after a block's first match."""
     assert first_players(drawn=True) == {"ada", "bob"}
     assert first_players(drawn=False) == {"ada"}
 

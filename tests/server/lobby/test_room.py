@@ -1,4 +1,4 @@
-"""Matches begin where there is room: in the lobby, for the player, on the server, and in time."""
+"""Matches start within the limits of the lobby, the player, the server, and the start rate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.server.lobby.test_engine import LobbyDriver, player, result, settings
 
 @dataclass
 class FewPlaces(Room):
-    """Room that a test gives."""
+    """Limits set by a test."""
 
     most_in_lobby: int = 1000
     server: int = 1000
@@ -32,7 +32,7 @@ class FewPlaces(Room):
 
 
 def lobby_in(room: FewPlaces) -> LobbyDriver:
-    """Return a lobby that would play a hundred matches at once, and in which all are ready."""
+    """Return a lobby with a hundred startable matches, in which all members are ready."""
     chosen = settings(programme=[ProgrammeItem(game="toy", games=100)], at_once=1000)
     driver = LobbyDriver(chosen)
     opened = driver.engine.state.opened

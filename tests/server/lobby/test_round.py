@@ -14,7 +14,7 @@ PLAYERS = (player("ada"), player("bob"))
 
 
 def arranged(*tags: str) -> Round:
-    """Return a round of ada's and bob's matches that wait."""
+    """Return a round of waiting matches of ada and bob."""
     current = Round("l1", 1, seed=7)
     current.start(PLAYERS)
     for tag in tags:

@@ -1,4 +1,4 @@
-"""A lobby that something raised in: it is what its log says, or it is closed."""
+"""A lobby after an exception: it matches its log or is closed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def raising(*_: object, **__: object) -> Any:
 
 
 class Scenario:
-    """A lobby with two members, of which the first is its host."""
+    """A lobby with two members; the first is its host."""
 
     server: Server
     ada: JsonClient
@@ -46,13 +46,13 @@ class Scenario:
         return self.server.directory.lobbies[self.lobby]
 
     async def logged(self) -> LobbyState:
-        """Return the state of the lobby by its log."""
+        """Return the lobby's state according to its log."""
         room = self.room
         lines = await self.server.directory.store.lines(room.stream, 1, room.stream.tail)
         return LobbyState.restore([room.engine.state.opened, *map(ENTRY.validate_json, lines)])
 
     async def settled(self) -> None:
-        """Wait until the lobby can be asked for something, and all of it is on the disk."""
+        """Wait until the lobby accepts requests and is completely on disk."""
         await wait_until(lambda: not self.room.closed)
         await self.server.directory.store.flush()
 
@@ -85,7 +85,7 @@ async def test_a_lobby_whose_entry_cannot_be_written_is_what_its_log_says(
     await gathering.settled()
     assert gathering.room.engine.state == await gathering.logged()
     assert [each.ready for each in gathering.room.engine.state.seats.by_seat()] == [False, False]
-    # It goes on as if nothing had been asked, for those who are there.
+    # For those present, it continues as if there had been no request.
     assert (await gathering.bob.ask("ready", lobby=gathering.lobby))["type"] == "done"
     assert {gathering.ada.player, gathering.bob.player} <= {
         *gathering.room.engine.presence.connected

@@ -1,4 +1,4 @@
-"""Programmes: the rotation, the seeds, and what may begin."""
+"""Programmes: the rotation, the seeds, and which matches may start."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def planned(
 
 
 def matches_of(programme: Programme) -> list[PlannedMatch]:
-    """Return all matches, after checking that each match's players can be computed by itself."""
+    """Return all matches; check that each match's players can be computed independently."""
     matches = [programme.match(number) for number in range(1, programme.count + 1)]
     assert [programme.players(match.number) for match in matches] == [m.players for m in matches]
     return matches
@@ -82,9 +82,9 @@ GOLDEN = (Path(__file__).parent / "programmes.txt").read_text().split()
 def test_matches_are_those_of_the_planner_that_planned_whole_programmes(
     case: str, digest: str
 ) -> None:
-    """Lobbies under way depend on it: what is pinned was made by that planner.
+    """Running lobbies depend on it: the pinned digests come from the first planner.
 
-    A line of the file is members, seats and mode, and a digest over rounds, secrecy and seeds.
+    A line of the file has members, seats and mode, and a digest over rounds, secrecy and seeds.
     """
     members, seats = map(int, case.split("-")[:2])
     mode = case.split("-")[2]
@@ -117,7 +117,7 @@ def _digest(matches: list[PlannedMatch]) -> str:
 
 
 def _of_53_bits(seed: int) -> int:
-    """Return a seed as that planner had it: the beginning of a hash, or counted up from another."""
+    """Return a seed as in that planner: a hash prefix, or counted up from another seed."""
     return (seed >> 192 if seed >= 2**64 else seed) % 2**53
 
 
@@ -126,7 +126,7 @@ def _hash(text: str) -> str:
 
 
 def test_a_match_of_a_long_programme_is_found_without_those_before_it() -> None:
-    """Numbers far apart, in any order, are what counting up to them gives."""
+    """Computing distant numbers in any order equals counting up to them."""
     items = [item(3, 10_000), item(2, 10_000)]
     programme = Programme.of_round(items, candidates(8), round=2, base_seed=7, hidden=())
     whole = matches_of(programme)
@@ -227,7 +227,7 @@ def test_matches_that_hide_something_share_no_seed(
 
 
 def test_a_published_seed_tells_nothing_of_the_next_hidden_deal() -> None:
-    """Counted up from the host's, the second would be known when the first match is over."""
+    """If counted up from the host's seed, the second would be known after the first match."""
     first, second = planned(item(games=2, seed=5), members=2, hidden=TOY)
     assert 5 not in (first.seed, second.seed)
     assert abs(first.seed - second.seed) > 2**32
@@ -293,7 +293,7 @@ def test_in_a_block_everybody_takes_every_seat_once(
 
 @pytest.mark.parametrize(("members", "seats"), [(4, 2), (5, 2), (6, 3), (5, 4), (6, 2), (4, 4)])
 def test_blocks_are_the_laps_in_another_order(members: int, seats: int) -> None:
-    """The same matches on the same deals, so that in time all members meet."""
+    """The same matches with the same deals, so that eventually all members meet."""
     games = math.perm(members, seats)
     laps = planned(item(seats=seats, games=games), members=members)
     blocks = planned(item(seats=seats, games=games), members=members, balanced=TOY)

@@ -10,7 +10,7 @@ from tests.server.lobby.test_engine import player
 
 
 def taken() -> Seats:
-    """Return an open seat of ada's, a house seat of a bot's, and a free open seat."""
+    """Return ada's open seat, a bot's house seat, and a free open seat."""
     seats = Seats([OpenSeat(), HouseSeat(personality="toy/random"), OpenSeat()])
     kinds: list[tuple[str, PlayerKind]] = [("ada", "human"), ("h", "house")]
     for seat, (name, kind) in enumerate(kinds):

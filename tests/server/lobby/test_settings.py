@@ -1,4 +1,4 @@
-"""The errors in settings that a host gets at once, before a match or a house bot fails."""
+"""Errors in settings are reported to the host immediately, before a match or a house bot fails."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPEN = {"kind": "open"}
 
 
 class Launcher:
-    """Knows bots of one game: one plays with any number of seats, one with two."""
+    """A catalog of one game's bots: one supports any number of seats, one only two."""
 
     def bots(self) -> Sequence[HouseBotLine]:
         return house_bot("grid/any"), house_bot("grid/two", seats=[2])

@@ -1,4 +1,4 @@
-"""Rolls: what is not the log of a lobby, and that its lines are plain JSON."""
+"""The rolls of a lobby, which are not logged, and its JSON lines."""
 
 from __future__ import annotations
 

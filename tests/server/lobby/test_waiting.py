@@ -1,4 +1,4 @@
-"""The matches that wait: what is left of a programme, and what a host has arranged."""
+"""Waiting matches: the rest of a programme, and matches arranged by a host."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def numbers(queue: MatchQueue) -> list[int]:
 def test_a_queue_is_what_was_not_taken_or_dropped_in_order(
     make: Callable[[], MatchQueue], data: st.DataObject
 ) -> None:
-    """Against a dict of all matches, whatever is taken, put back and dropped."""
+    """Compared with a dict of all matches while matches are taken, put back and dropped."""
     queue = make()
     expected = {planned.number: planned for planned in matches_of(programme())}
     taken: list[PlannedMatch] = []
@@ -97,7 +97,7 @@ def plain_plan(
     at_once: int,
     capacity: dict[str, int],
 ) -> list[int]:
-    """Return what may begin as the rule says it, by looking at every match: the reference."""
+    """Return the matches that may start, by checking every match: the reference implementation."""
     free = {who: places for who, places in capacity.items() if places > 0}
     here = set(free)
     for each in running:
@@ -125,7 +125,7 @@ def plain_plan(
 def test_the_plan_is_that_of_a_plain_look_at_every_match(
     make: Callable[[], MatchQueue], looked_at: int, data: st.DataObject
 ) -> None:
-    """This holds however players come and go, and however little one command may look at."""
+    """This holds regardless of how players join and leave, and however little one command may look at."""
     queue = make()
     waiting = {planned.number: planned for planned in matches_of(programme())}
     running: dict[int, PlannedMatch] = {}
@@ -164,7 +164,7 @@ def _begin_all(
     at_once: int,
     capacity: dict[str, int],
 ) -> list[int]:
-    """Begin what may, as a lobby does: again while the queue was cut short."""
+    """Start matches like a lobby: repeat while the scan was cut short."""
     begun: list[int] = []
     here = frozenset(who for who, places in capacity.items() if places)
     for _ in range(MATCHES + 1):
@@ -217,7 +217,7 @@ def long_queue(kind: str, games: int, members: int, seats: int) -> MatchQueue:
 
 
 def looks_of_commands(queue: MatchQueue, presences: list[frozenset[str]]) -> list[int]:
-    """Return at how many matches the plan looks after each of many commands."""
+    """Return how many matches the plan inspects after each of many commands."""
     looks: list[int] = []
     real = waiting_module._Searches.playable
 
@@ -247,7 +247,7 @@ def looks_of_commands(queue: MatchQueue, presences: list[frozenset[str]]) -> lis
 def test_the_work_of_a_command_does_not_grow_with_the_programme(
     kind: str, members: int, seats: int
 ) -> None:
-    """One member stays away, and then members come and go: nothing may begin, or little."""
+    """One member is absent, then members leave and return: few or no matches may start."""
     everybody = frozenset(str(each) for each in range(members))
     absent = [everybody - {str(each)} for each in range(seats - 1)]
     few = frozenset(str(each) for each in range(seats - 1))
@@ -297,8 +297,8 @@ def test_what_does_not_wait_cannot_be_taken(make: Callable[[], MatchQueue]) -> N
 
 
 def test_a_programme_that_waits_takes_no_memory_for_its_matches() -> None:
-    """Neither after the start of the round nor after a restart."""
-    for games in (1, 10_000):  # the first ones make what equal settings share
+    """Not after the start of the round, nor after a restart."""
+    for games in (1, 10_000):  # the first ones create the objects shared by equal settings
         _bytes_of_lobby(games)
     assert _bytes_of_lobby(10_000) < _bytes_of_lobby(1) + 256
 

@@ -1,4 +1,4 @@
-"""Backups: one moment of a database, taken beside its server, complete or not there at all."""
+"""Backups: a consistent snapshot of a database in use, created completely or not at all."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def names(target: Path) -> list[str]:
 def test_a_backup_beside_a_server_that_goes_on(
     world: UsedServer, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The copy is of the moment in which it began, however much is written meanwhile."""
+    """The copy reflects its start time, regardless of later writes."""
     before = check_database(world.server.path)
     monkeypatch.setattr(backup, "PAGES", 4)
     steps: list[int] = []

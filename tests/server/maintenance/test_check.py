@@ -1,4 +1,4 @@
-"""The examination of a database finds every damage, and takes no sound one for damaged."""
+"""The database check finds all damage and reports no false positives."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def files(path: Path) -> dict[str, bytes]:
     return {each.name: each.read_bytes() for each in sorted(path.parent.glob(f"{path.name}*"))}
 
 
-# --- sound ones -------------------------------------------------------------------------------
+# --- sound databases --------------------------------------------------------------------------
 
 
 def test_a_database_is_sound_beside_its_server_and_after_it(world: UsedServer) -> None:
@@ -73,7 +73,7 @@ def test_looking_changes_nothing(world: UsedServer) -> None:
     assert files(path) == before
 
 
-# --- damaged ones -----------------------------------------------------------------------------
+# --- damaged databases ------------------------------------------------------------------------
 
 
 def _head(path: Path, world: UsedServer) -> None:
@@ -222,7 +222,7 @@ def test_a_file_whose_structure_is_damaged_is_found(world: UsedServer) -> None:
     assert "file" in {problem.about for problem in check_database(path).problems}
 
 
-# --- what is no database ----------------------------------------------------------------------
+# --- other files ------------------------------------------------------------------------------
 
 
 def test_what_cannot_be_examined_is_said_in_a_sentence(world: UsedServer, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ DAYS = 90
 
 
 class RetentionScenario:
-    """A store, and how much later it is."""
+    """A store with a time offset."""
 
     def __init__(self, path: Path, **keeping: float) -> None:
         self.path = path
@@ -53,7 +53,7 @@ class RetentionScenario:
         await self.store.flush()
 
     async def settle(self) -> None:
-        """Start again, after which the journal has nothing but its last batch."""
+        """Restart, which leaves only the last batch in the journal."""
         self.store.commits.execute(Statement("DELETE FROM token WHERE id = -1", ()))
         await self.reopen()
 
@@ -110,7 +110,7 @@ async def test_a_portion_is_small_and_what_is_marked_is_not_found(past: Retentio
     await past.stream("old-1-1", 0)
     past.store.create(Stream(0, "old-1-2", "match"), b"head", owner=None, waiter=None)
     for seq in range(1, 11):
-        await past.reopen()  # which makes a segment of what the journal has
+        await past.reopen()  # which moves the journal into a segment
         [stored] = past.store.load("match")
         stream = stored.stream
         past.store.append(stream, seq, b'{"at_ms":0}', None)

@@ -12,7 +12,7 @@ from kibitz_protocol.wire.visibility import PUBLIC
 from kibitz_server.match.commands import Forfeit, Leave, Replace, Resign, Return, WantSubstitute
 from tests.server.match.toy_games import HOUSE, REPLACING, grid, kinds, race, refusal
 
-# --- going away and coming back -------------------------------------------------------------
+# --- disconnects and reconnects -------------------------------------------------------------
 
 
 def test_who_leaves_for_good_forfeits_at_once() -> None:

@@ -1,4 +1,4 @@
-"""Moves that are sent again are known, each by its ply, its seat and its request."""
+"""Resent moves are recognized by ply, seat and request."""
 
 from __future__ import annotations
 

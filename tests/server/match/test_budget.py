@@ -1,4 +1,4 @@
-"""Everything that a client can add to the log of a match has a bound."""
+"""The entries that clients can add to a match's log are bounded."""
 
 from __future__ import annotations
 

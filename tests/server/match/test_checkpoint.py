@@ -1,4 +1,4 @@
-"""Checkpoints: a match resumed from one equals the match of its whole log."""
+"""Checkpoints: a match resumed from a checkpoint equals one replayed from its full log."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def game_of(name: str) -> Game:
 
 
 def played(name: str, number: int) -> MatchDriver:
-    """Play a match at random, with everything that may happen around one."""
+    """Play a random match with all kinds of events."""
     source = random.Random(f"{name} {number}")
     game = game_of(name)
     clock = source.choice(["none", "10+1", "move=1", "byo=2+2x1"])
@@ -99,7 +99,7 @@ def _step(shell: MatchDriver, source: random.Random) -> None:
 
 
 def told(state: MatchState) -> list[bytes]:
-    """Return the messages that all viewers would get of a match now."""
+    """Return the messages that all viewers would receive about a match now."""
     views = MatchViews(state)
     seats = range(len(state.players))
     shown = [encode(views.snapshot(each, "rejoined")) for each in (PUBLIC, REFEREE, *seats)]
@@ -153,7 +153,7 @@ def test_the_matches_of_the_law_have_seen_everything() -> None:
 
 
 def test_a_match_goes_on_from_a_checkpoint_as_it_would_have() -> None:
-    """Also what is in no entry yet is decided alike: a flag, a repeated request, a return."""
+    """Pending events are also handled equally: a flag, a repeated request, a reconnect."""
     game = variant(Grid, on_flag="forfeit")
     whole = MatchDriver(game, setup(game, clock="move=1", columns=5, rows=5, row=5))
     for _ in range(3):
@@ -181,7 +181,7 @@ def test_a_match_goes_on_from_a_checkpoint_as_it_would_have() -> None:
 
 
 def test_everything_that_a_fold_keeps_is_in_its_checkpoint() -> None:
-    apart = {"game", "setup", "control", "game_state"}  # of the setup, and the state itself
+    apart = {"game", "setup", "control", "game_state"}  # from the setup, and the state itself
     kept = {field.name for field in fields(SavedState)}
     match = played("toy-grid", 0).match.state
     names = {name for name in dir(match) if _is_attribute(match, name)}
@@ -189,7 +189,7 @@ def test_everything_that_a_fold_keeps_is_in_its_checkpoint() -> None:
 
 
 def _is_attribute(match: MatchState, name: str) -> bool:
-    """Return whether a match keeps a value under this name: only such a one can be set."""
+    """Return whether a match has a settable attribute with this name."""
     try:
         setattr(match, name, getattr(match, name))
     except (AttributeError, TypeError):
@@ -197,7 +197,7 @@ def _is_attribute(match: MatchState, name: str) -> bool:
     return name != "__class__"
 
 
-# --- a cache and never the truth --------------------------------------------------------------
+# --- checkpoints are only a cache -------------------------------------------------------------
 
 
 def test_every_changed_byte_is_found() -> None:

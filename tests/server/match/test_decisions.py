@@ -1,4 +1,4 @@
-"""Commands that are no moves: resigning, dropping seats, aborting, notes."""
+"""Commands other than moves: resigning, dropping seats, aborting, notes."""
 
 from __future__ import annotations
 

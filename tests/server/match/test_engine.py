@@ -1,4 +1,4 @@
-"""Moves, clocks, forgiveness, messages and the fold: the rules of a match, one test each."""
+"""The rules of a match, one test each: moves, clocks, tolerance, messages and replay."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def test_the_allowance_is_the_measured_round_trip_capped(wait: int, rtt: int, al
     assert (entry.elapsed_ms, entry.allowance_ms) == (wait, allowed)
 
 
-# --- what a match forgives ------------------------------------------------------------------
+# --- tolerated events -----------------------------------------------------------------------
 
 
 @given(
@@ -279,7 +279,7 @@ def test_beyond_what_a_match_forgives_it_is_aborted_by_the_move() -> None:
         standing(shell, 1_000, 100)
         assert kinds(shell.play(steps=1)) == ["move"]
     assert shell.state.standstill_ms == 3_000
-    standing(shell, 100, 100)  # a quarter of the match's own time comes on top: 400 // 4
+    standing(shell, 100, 100)  # plus a quarter of the match's own time: 400 // 4
     assert kinds(shell.play(steps=1)) == ["move"]
     standing(shell, 101, 100)
     effects = shell.play(steps=1)
@@ -398,11 +398,11 @@ def test_the_end_reveals_seed_and_everything() -> None:
     assert type(news).model_validate_json(news.model_dump_json()) == news
 
 
-# --- the fold -------------------------------------------------------------------------------
+# --- replay ---------------------------------------------------------------------------------
 
 
 def eventful() -> MatchDriver:
-    """Return a match in which every kind of entry has happened."""
+    """Return a match with every kind of entry."""
     game = variant(Race, on_flag="random")
     shell = MatchDriver(game, setup(game, 5, clock="5+1", conduct=REPLACING, goal=4))
     shell.do(
@@ -523,7 +523,7 @@ class ShorterOptions(GridOptions):
 
 
 class Shorter(Grid):
-    """A grid whose rules have changed since: three marks in a row won, and now it takes two."""
+    """A grid with changed rules: two marks in a row win instead of three."""
 
     info = replace(Grid.info, rules_version=2)
     Options = ShorterOptions
@@ -586,7 +586,7 @@ def test_an_idle_match_takes_at_most_8_kib_beyond_the_state_of_its_game() -> Non
         return match
 
     line = setup(CHINESE_CHECKERS, clock="10+0.1").model_dump_json()
-    waiting()  # objects shared by all matches are made once
+    waiting()  # objects shared by all matches are created once
     tracemalloc.start()
     matches = [waiting() for _ in range(20)]
     each = tracemalloc.get_traced_memory()[0] / len(matches)
@@ -612,7 +612,7 @@ _WAITS = st.lists(st.sampled_from([0, 1, 1500, 2**31, 2**50, -1, -5000, -(2**40)
 @given(control=_CONTROLS, waits=_WAITS)
 @settings(max_examples=profiles.examples(150), deadline=None)
 def test_no_number_is_beyond_what_the_wire_carries(control: TimeControl, waits: list[int]) -> None:
-    """Neither after a very long time, nor if the match's clock runs backwards."""
+    """Not after a very long time, and not if the match's clock runs backwards."""
     game = Grid()
     shell = MatchDriver(game, setup(game, 2).model_copy(update={"time_control": control}))
     for wait in waits:

@@ -1,9 +1,9 @@
-"""Anything that may happen to a match, in any order, with a restart at any moment.
+"""Random events in a match, in any order, with restarts at any time.
 
-The machine plays matches of three games against the invariants of a durable table. The log has no
-holes and folds to the live match. Only the seat to act moves it, a request is applied once, and
-time is conserved. No message reveals anything that its viewer may not know. A match either ends or
-waits on a player.
+The machine plays matches of three games and checks the invariants of a durable table. The log has
+no gaps and replays to the live match. Only the seat to act can move, a request is applied once, and
+time is conserved. No message reveals hidden information to its viewer. A match either ends or waits
+for a player.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class MatchMachine(RuleBasedStateMachine):
         shown = self.shell.match.views.present()
         self.known = {viewer: shown.of(viewer) for viewer in (*range(seats), PUBLIC, REFEREE)}
 
-    # --- what happens -----------------------------------------------------------------------
+    # --- events -----------------------------------------------------------------------------
 
     @rule(pick=st.integers(0, 50), wait=st.integers(0, 400), rtt=st.integers(0, 200))
     def move(self, pick: int, wait: int, rtt: int) -> None:
@@ -187,11 +187,11 @@ class MatchMachine(RuleBasedStateMachine):
         before = len(self.shell.log)
         self.shell.restart(downtime=self.shell.now * 3 + 7)
         self.present = state_values(self.shell.match.state)
-        # Requests that were due are sent again; new ones pass through the same log.
+        # Pending requests are sent again; new ones go through the same log.
         assert len(self.shell.log) >= before
         self.wanted = set(self.shell.match._substitutes_wanted)
 
-    # --- what must hold ---------------------------------------------------------------------
+    # --- invariants -------------------------------------------------------------------------
 
     def do(self, command: Any, wait: int = 0) -> list[Effect]:
         to_act, before = self.shell.match.state.to_act, state_values(self.shell.match.state)
@@ -277,7 +277,7 @@ class MatchMachine(RuleBasedStateMachine):
 
     @invariant()
     def who_applies_every_change_knows_the_view(self) -> None:
-        """Only for games that hide something; in others, only entries are sent."""
+        """Only for games with hidden information; other games send only entries."""
         shell = self.shell
         new, self.told = shell.views[self.told :], len(shell.views)
         for view in new:
@@ -348,10 +348,10 @@ def test_a_match_holds_its_invariants() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(20))
 def test_a_match_holds_its_invariants_for_long(part: int) -> None:
-    """20,000 examples, in parts that are over long before a test is taken for one that hangs."""
+    """20,000 examples, split so that no part reaches the test timeout."""
 
     class Part(MatchMachine):
-        """Has a seed of its own."""
+        """A separate test case with its own seed."""
 
     run_state_machine_as_test(
         seed(part)(Part),

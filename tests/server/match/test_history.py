@@ -1,4 +1,4 @@
-"""The past of a match, page by page, as a viewer may see it."""
+"""The history of a match in pages, as visible to a viewer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cache that does not grow."""
+"""The bounded cache."""
 
 from __future__ import annotations
 

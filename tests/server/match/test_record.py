@@ -1,4 +1,4 @@
-"""Lines, the chain over them, and the record of a finished match."""
+"""Lines, their hash chain, and the record of a finished match."""
 
 from __future__ import annotations
 
@@ -154,13 +154,13 @@ def test_a_published_record_has_bare_numbers_for_notes_and_still_folds() -> None
     assert b"canary" in b"".join(lines_of(shell))
     assert b"canary" not in b"".join(shown)
     assert [read_entry(data).seq for data in shown[1:-1]] == [entry.seq for entry in shell.log]
-    shell.match.state.used.clear()  # readers do not need the seats' budgets for notes
+    shell.match.state.used.clear()  # readers do not need the seats' note budgets
     assert state_values(restore(shell.game, shown)) == state_values(shell.match.state)
     parse_record(data + b"\n" for data in shown)
 
 
 def grid_with_notes() -> MatchDriver:
-    """A match with notes, one of which speaks of notes in a comment-like way."""
+    """A match with notes, one of which contains text that looks like a note entry."""
     shell = MatchDriver(Grid(), setup(Grid()))
     shell.do(Note(0, 'canary "kind":"move"'))
     shell.play(x=0, y=0)

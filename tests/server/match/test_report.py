@@ -1,4 +1,4 @@
-"""Forensic reports: of whom, and what they say."""
+"""Forensic reports: their seats and contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table: nothing is visible before it is durable, and both seats see one order."""
+"""A match's runner: nothing is visible before it is durable, and all seats see the same order."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from tests.server.match.toy_games import Grid, Veil, setup
 
 
 class NotedCheckpoints(Checkpoints):
-    """Notes the entry and the link of each checkpoint."""
+    """Records the entry and the chain link of each checkpoint."""
 
     def __init__(self) -> None:
         super().__init__("the code of this test")
@@ -60,7 +60,7 @@ class NotedCheckpoints(Checkpoints):
 
 @dataclass
 class FakeContext:
-    """The surroundings of a table, all under the test's control."""
+    """The environment of a match's runner, fully controlled by the test."""
 
     rig: PeerRig = field(default_factory=PeerRig)
     log_store: FakeStore = field(default_factory=FakeStore)
@@ -71,9 +71,9 @@ class FakeContext:
     losses: list[StoreError] = field(default_factory=list)
     wants: list[WantSubstitute] = field(default_factory=list)
     unfolded: int = 0
-    """How many entries there may be beyond a checkpoint, where that is more than usual."""
+    """The number of entries between checkpoints, if larger than the default."""
     stood: int = 0
-    """How long the server stood still so far, in milliseconds."""
+    """How long the server has been suspended so far, in milliseconds."""
 
     def __post_init__(self) -> None:
         self.loop = self.rig.loop.loop
@@ -98,7 +98,7 @@ class FakeContext:
 
 
 class Scenario:
-    """A match at a table, and the connections of its players."""
+    """A match's runner and the connections of its players."""
 
     def __init__(self, game: Game | None = None, *, absent: int = -1, **fields: Any) -> None:
         game = game or Grid()
@@ -164,7 +164,7 @@ class Scenario:
         return action
 
     def begin(self) -> None:
-        """Let the match begin, and forget what was said so far."""
+        """Start the match and discard the messages so far."""
         self.log_store.commit()
         for seat in range(2):
             if f"p{seat}" in self.lines:
@@ -230,7 +230,7 @@ def test_the_same_move_again_is_answered_the_same_and_applied_once() -> None:
 
 
 def test_a_move_that_others_have_followed_is_answered_as_before() -> None:
-    """Its answer was lost with the connection, and the client has played on in another one."""
+    """Its answer was lost with the connection, and the client has continued on another one."""
     play = Scenario()
     play.begin()
     for seat, id in ((0, 9), (1, 3), (0, 10), (1, 4)):
@@ -287,7 +287,7 @@ def test_a_connection_without_a_seat_moves_nothing() -> None:
     assert stranger.received()[0]["code"] == "not_seated"
 
 
-# --- what of the view -----------------------------------------------------------------------
+# --- views ----------------------------------------------------------------------------------
 
 
 def test_each_connection_is_told_of_the_view_what_it_asked_for() -> None:
@@ -343,7 +343,7 @@ def test_receivers_that_are_told_the_same_share_one_frame() -> None:
     assert b'"view"' not in turn
 
 
-# --- coming and going -------------------------------------------------------------------------
+# --- connections ------------------------------------------------------------------------------
 
 
 def test_a_newer_connection_takes_the_seat_and_the_older_is_closed() -> None:
@@ -603,7 +603,7 @@ def test_spectators_behind_a_delay_are_served_by_the_timer() -> None:
     assert watcher.received()[0]["entry"]["seq"] == 1
 
 
-# --- the end, and trouble ---------------------------------------------------------------------
+# --- the end, and failures --------------------------------------------------------------------
 
 
 def test_the_end_is_told_after_the_log_is_closed() -> None:
@@ -716,7 +716,7 @@ def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(
 ) -> None:
     play = Scenario()
     play.begin()
-    monkeypatch.setattr(play.context, "lag", lambda: 1 // 0)  # which every command asks for
+    monkeypatch.setattr(play.context, "lag", lambda: 1 // 0)  # called for every command
     play.move(0)
     play.log_store.commit()
     assert play.context.ended == [play.runner]
@@ -725,7 +725,7 @@ def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(
 
 
 def test_a_log_that_cannot_be_written_is_told_to_nobody() -> None:
-    """The lost move, and those that arrive before the reload, are refused, and can be resent."""
+    """The lost move and those that arrive before the reload are refused and can be resent."""
     play = Scenario()
     play.begin()
     peer = play.lines["p0"].peer
@@ -750,7 +750,7 @@ def test_a_log_that_cannot_be_written_is_told_to_nobody() -> None:
 def test_a_match_is_never_ahead_of_its_log(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An entry that changed the match cannot be written: the match is what its log says."""
+    """If an entry cannot be written, the match is reset to its log."""
     play = Scenario()
     play.begin()
     play.move(0, id=1)
@@ -759,7 +759,7 @@ def test_a_match_is_never_ahead_of_its_log(
     with monkeypatch.context() as patch:
         patch.setattr(runner_module, "encode_entry", lambda entry: 1 // 0)
         play.move(1, id=2)
-    # The table carries out nothing more, tells what is in the log, and is given back then.
+    # The runner executes no more commands, reports what is in the log, and is then released.
     assert not play.move(1, id=3)
     assert play.context.losses == []
     play.log_store.commit()
@@ -789,7 +789,7 @@ def test_a_match_is_never_ahead_of_its_log(
 
 
 def reloaded(play: Scenario) -> MatchRunner:
-    """Load the match again as a hall does, from what the disk has."""
+    """Reload the match from disk, like the directory."""
     lines = play.log_store.lines["m1"]
     tail = len(lines) - 1
     match = MatchEngine.restore(
@@ -952,7 +952,7 @@ def test_a_checkpoint_that_cannot_be_written_hurts_nobody(
 
 
 def restarted(play: Scenario) -> Scenario:
-    """Return the match on a new floor, folded from the log, with no one connected."""
+    """Return the match in a new environment, replayed from the log, with no connections."""
     again = object.__new__(Scenario)
     again.context = FakeContext()
     again.context.rig.loop.now += 1_000_000
@@ -1009,7 +1009,7 @@ def test_each_restart_is_marked_once_in_the_log_and_counts() -> None:
 
 
 def test_a_match_that_a_restart_begins_charges_nobody_who_is_not_back() -> None:
-    """Its lobby had planned it; the server went down before it was written."""
+    """The lobby had planned the match, but the server went down before it was written."""
     play = Scenario(absent=0, clock="5+0", conduct=Conduct(grace_ms=30_000))
     play.runner.seats.await_absent()
     play.log_store.commit()
@@ -1024,7 +1024,7 @@ def test_a_match_that_a_restart_begins_charges_nobody_who_is_not_back() -> None:
 
 @pytest.mark.parametrize("lost", [False, True])
 def test_who_is_sent_away_by_the_server_pays_for_nothing_until_it_is_back(lost: bool) -> None:
-    """It does not reach its database; what was not written there may be lost as well."""
+    """The node cannot reach its database, and unwritten entries may be lost."""
     play = Scenario(clock="5+0", conduct=Conduct(grace_ms=30_000))
     play.begin()
     loop = play.context.rig.loop
@@ -1082,11 +1082,11 @@ def test_after_a_restart_who_does_not_come_back_loses_after_the_grace() -> None:
     assert again.match.state.result.seats[0].cause is Cause.DISCONNECT
 
 
-# --- a server that stands still ---------------------------------------------------------------
+# --- suspended servers ------------------------------------------------------------------------
 
 
 def on_server_clock(play: Scenario) -> FakeLoop:
-    """Let the table measure time as a server does."""
+    """Let the runner measure time like a server."""
     loop = play.context.rig.loop
     clock = ServerClock(loop.loop, lambda: round(loop.now * 1e9))
     play.context.clock, play.context.lag = clock.milliseconds, clock.lag_ms
@@ -1132,7 +1132,7 @@ def test_a_stop_of_the_server_is_no_part_of_a_grace() -> None:
 
 
 def test_a_move_that_is_in_the_socket_is_read_before_a_flag_falls() -> None:
-    """The loop looks at timers and sockets in any order."""
+    """The loop handles timers and sockets in any order."""
     play = Scenario(clock="move=3")
     play.begin()
     loop = play.context.rig.loop

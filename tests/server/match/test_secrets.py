@@ -1,9 +1,9 @@
 """Hidden information: nothing that a viewer may not know leaves the server while a match runs.
 
-Every game that declares hidden information is played twice on a whole server, in two worlds that
-differ only in what one seat and the public may not know. Both must receive the same bytes in both
-worlds. Everything secret contains markers, which must not reach other viewers. Other tests plant
-leaks in servers and games, to prove that these tests can fail.
+Every game with hidden information is played twice on a complete server, in two worlds that differ
+only in information hidden from one seat and the public. Both must receive the same bytes in both
+worlds. All secrets contain markers, which must not reach other viewers. Other tests plant leaks in
+servers and games to prove that these tests can fail.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SEEN: dict[str, dict[str, Any]] = {
     "off": {"mode": "off"},
     "quiet": {"mode": "public", "comments": "after"},
 }
-"""How spectators may see a match; over the shoulder they look over the one of the seat."""
+"""The spectator modes; over-the-shoulder spectators see the seat's view."""
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def directory(tmp_path: Path) -> Path:
 
 
 def hands(seat: int, play: int) -> dict[str, Any]:
-    """Deal a hand that is known, and to the others one that differs in each play."""
+    """Deal a fixed hand to the seat, and different hands to the others in each play."""
     dealt = [[(9 - play - each) * 10**11 + seat * 10 + n for n in range(3)] for each in range(3)]
     dealt[seat] = [123_456_000_000 + n for n in range(3)]
     return {"hands": dealt}
@@ -65,7 +65,7 @@ def game_of(name: str) -> Game:
 
 @cache
 def pair(name: str, last: bool) -> PlayPair:
-    """Return twins in which the first or the last seat sees nothing of what is different."""
+    """Return twin plays whose differences are invisible to the first or the last seat."""
     game = game_of(name)
     if isinstance(game, Veil):
         seat = 2 if last else 0
@@ -89,7 +89,7 @@ def worlds(
 
 
 def differences(first: SecrecyTranscript, second: SecrecyTranscript, mode: str) -> Iterator[str]:
-    """Yield the viewers who received different messages in the two worlds without a right to."""
+    """Yield the viewers who received different messages in the two worlds without permission."""
     listeners = [first.seat, "hal", "fay", "pages", *(["eve"] if mode != "referee" else [])]
     for name in listeners:
         if first.before_end[name] != second.before_end[name]:
@@ -98,7 +98,7 @@ def differences(first: SecrecyTranscript, second: SecrecyTranscript, mode: str) 
 
 
 def leaks(story: SecrecyTranscript, of: PlayPair, mode: str) -> Iterator[str]:
-    """Yield every secret that reached a viewer without a right to it."""
+    """Yield every secret that reached a viewer without permission."""
     for name in (story.seat, "hal", "fay", "pages", "eve"):
         if name == "eve" and mode in ("shoulder", "referee"):
             continue
@@ -127,7 +127,7 @@ def test_the_two_worlds_do_differ(name: str, last: bool) -> None:
         assert any(turn.kind == "skip" for turn in of.turns)
 
 
-# --- two worlds, and canaries ---------------------------------------------------------------
+# --- two worlds and markers -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", SEEN)
@@ -149,7 +149,7 @@ def test_two_worlds_sound_the_same_to_who_may_not_know(
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(10))
 def test_a_thousand_pairs_of_worlds_sound_the_same(part: int, directory: Path) -> None:
-    """P3: every seat, every way of watching and every option, each with seeds of its own."""
+    """P3: every seat, every spectator mode and every option, each with its own seeds."""
     for seed in range(part * 100, (part + 1) * 100):
         name = HIDDEN[seed % len(HIDDEN)]
         game, options = registry.get(name), cases.options(name)
@@ -215,7 +215,7 @@ def test_over_the_shoulder_spectators_know_what_the_seat_knows(name: str, direct
     assert "for myself" in str(story.before_end[story.seat])
 
 
-# --- the judge is judged --------------------------------------------------------------------
+# --- planted leaks --------------------------------------------------------------------------
 
 
 class Boasting(Veil):
@@ -228,7 +228,7 @@ class Boasting(Veil):
 
 
 class Gossiping(Veil):
-    """Says why a card may not be played by telling what the others have played."""
+    """Leaks the other seats' cards in the reason for refusing a card."""
 
     def decode(self, state: Any, move: Any) -> int:
         try:
@@ -238,7 +238,7 @@ class Gossiping(Veil):
 
 
 class Counting(Veil):
-    """Allows what depends on what the others have done in secret."""
+    """Makes legality depend on the others' secret actions."""
 
     def legal(self, state: Any) -> list[int]:
         cards = super().legal(state)
@@ -246,10 +246,10 @@ class Counting(Veil):
 
 
 class Remembering(Veil):
-    """Remembers the state that was looked at last, from which a faulty gate takes too much."""
+    """Remembers the last inspected state, from which a faulty gate reveals too much."""
 
     shown: ClassVar[Any] = None
-    """Of all plays: the scenario serves an instance of a subclass."""
+    """Shared by all plays, because the scenario serves an instance of a subclass."""
 
     def view(self, state: Any, seat: int | None) -> Any:
         Remembering.shown = state
@@ -321,7 +321,7 @@ def test_a_gate_that_draws_what_others_see_is_found_out(
 
 
 def test_a_gate_that_leaves_changes_out_is_found_out(directory: Path) -> None:
-    """A client that applies every change has the right view, so omissions show later."""
+    """A client that applies every change has the correct view, so omissions are detected later."""
 
     def some(before: Fields, after: Fields) -> Fields:
         change = difference(before, after)

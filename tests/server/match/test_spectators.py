@@ -1,4 +1,4 @@
-"""Spectators: through whose eyes, and how late."""
+"""Spectators: their perspective and their delay."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def spectators_of(match: MatchEngine, loop: FakeLoop) -> Spectators:
 
 
 class SpectatorScenario:
-    """A match, its spectators, and one spectator's screen."""
+    """A match, its spectators, and the messages to one of them."""
 
     def __init__(self, game: Game, spectating: Spectating, clock: str = "none") -> None:
         self.loop = FakeLoop()
@@ -51,7 +51,7 @@ class SpectatorScenario:
                 self.publish(effect.view)
 
     def publish(self, view: EntryView) -> None:
-        """Show a durable entry as a match's runner does."""
+        """Show a durable entry like a match's runner."""
         spectators = self.spectators
         if spectators.delayed is None:
             wanted = spectators.queues.values()
@@ -303,7 +303,7 @@ def test_snapshots_and_changes_give_the_view_of_the_moment_that_is_shown(
     "spectating", [Spectating(mode="shoulder", seat=1), Spectating(mode="referee")]
 )
 def test_notes_are_for_no_spectator(spectating: Spectating) -> None:
-    """Whoever's eyes they look through: what a program writes for itself is its author's."""
+    """In every perspective, a program's private notes are visible only to their author."""
     seen = SpectatorScenario(Veil(), spectating)
     seen.spectators.add(seen.queue, "turn")
     seen.do(Note(1, "a traceback"))

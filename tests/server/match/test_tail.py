@@ -1,4 +1,4 @@
-"""A match that another node plays, followed by its log: what its spectators are sent."""
+"""Following another node's match by its log: the messages to spectators."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class Followed:
         return self.play.log_store.lines["m1"][1:]
 
     def new(self, count: int = 1000, *, more: bool = False) -> NewEntries:
-        """Return the next entries that the tail has not taken."""
+        """Return the next entries that the tail has not read."""
         first = self.tail.stream.tail
         lines = self.log[first : first + count]
         closed = self.play.runner.stream.closed and first + len(lines) == len(self.log)
         return NewEntries(lines, f"chain {first + len(lines)}", more=more, closed=closed)
 
     def follow(self, count: int = 1000) -> None:
-        """Have everything durable, and the tail read it, so much at a time."""
+        """Make everything durable and let the tail read it in chunks."""
         self.play.log_store.commit()
         if self.tail.over:
             return
@@ -70,7 +70,7 @@ class Followed:
         return connection
 
     def spectators(self, views: WantedViews) -> tuple[ScriptedConnection, ScriptedConnection]:
-        """Return a spectator at the node that plays, and one at the tail."""
+        """Return a spectator at the playing node and one at the tail."""
         there, here = self.spectator(views), self.spectator(views)
         self.play.runner.admit_spectator(there.peer)
         self.tail.admit_spectator(here.peer)
@@ -82,7 +82,7 @@ class Followed:
 
 
 def happenings(followed: Followed) -> Any:
-    """Yield between things that happen in a match, up to its end."""
+    """Play a match to its end, yielding between events."""
     play, runner = followed.play, followed.play.runner
     for number in itertools.count():
         if play.match.state.result is not None:
@@ -151,7 +151,7 @@ def test_entries_may_come_in_pieces(count: int) -> None:
 def test_a_tail_that_begins_late_shows_the_present_and_nothing_earlier_than_its_node(
     delay: dict[str, int],
 ) -> None:
-    """With a delay in time the newest entry counts as made when it was read."""
+    """With a time delay, the newest entry counts as made when it was read."""
     followed = Followed(spectating=Spectating(**delay))
     for number, _ in enumerate(happenings(followed)):
         followed.play.log_store.commit()
@@ -252,7 +252,7 @@ def test_what_is_left_of_a_turn_counts_from_when_it_was_read() -> None:
     assert tail.left_ms(loop.clock()) == 0
 
 
-# --- when this node takes the match over ------------------------------------------------------
+# --- takeovers --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("spectating", [Spectating(), Spectating(delay_plies=2)], ids=str)
@@ -260,7 +260,7 @@ def test_what_is_left_of_a_turn_counts_from_when_it_was_read() -> None:
 def test_spectators_go_on_with_the_runner_that_takes_over(
     spectating: Spectating, views: WantedViews
 ) -> None:
-    """They get each entry once, and no second snapshot."""
+    """Spectators receive each entry once and no second snapshot."""
     followed = Followed(Veil(), spectating=spectating)
     followed.follow()
     there, here = followed.spectators(views)

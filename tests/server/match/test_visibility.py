@@ -1,4 +1,4 @@
-"""The gate: each viewer's rights, and that nothing else gets through it."""
+"""The visibility gate: it passes only what each viewer may see."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_comment_is_the_only_difference_that_it_makes() -> None:
 def test_spectators_see_at_once_what_house_bots_say_of_their_moves(
     viewer: int, kind: PlayerKind
 ) -> None:
-    """If any seat is not a house bot, comments are shown only when the match is over."""
+    """If any seat is not a house bot, comments are shown only after the match."""
     start = setup(Grid())
     house = [player.model_copy(update={"kind": "house"}) for player in start.seats]
     seats = [house[0], house[1].model_copy(update={"kind": kind})]
@@ -125,7 +125,7 @@ def test_a_change_is_of_the_viewers_own_view() -> None:
 
 @pytest.mark.parametrize("game", [Grid, Veil])
 def test_a_sight_asked_late_shows_what_was_then(game: Any) -> None:
-    """A delayed spectator's event is built long after, from the state as it was."""
+    """A delayed spectator's event is built later, from the earlier state."""
     early, late = (MatchDriver(game(), setup(game()), drawn=True) for _ in range(2))
     told = []
     for _ in range(4):
@@ -136,7 +136,7 @@ def test_a_sight_asked_late_shows_what_was_then(game: Any) -> None:
 
 
 def every_event(sight: EntryView) -> list[bytes]:
-    """Return an entry's events for every viewer and whatever it wants of the views."""
+    """Return an entry's events for every viewer and every view setting."""
     wanted = get_args(WantedViews)
     return [encode(sight.event(viewer, each)) for viewer in VIEWERS for each in wanted]
 
@@ -155,7 +155,7 @@ def test_views_are_computed_once() -> None:
 
 
 def test_what_nobody_is_told_is_not_computed() -> None:
-    """Of a game that hides nothing a move takes one view, for the turn that follows."""
+    """In a game without hidden information a move needs one view, for the next turn."""
     calls: list[int | None] = []
 
     class Counting(Grid):
@@ -176,7 +176,7 @@ def test_what_nobody_is_told_is_not_computed() -> None:
 
 
 def test_a_change_is_compared_with_the_view_that_was_told_before() -> None:
-    """Each view of a game that hides something is computed once, though two changes need it."""
+    """With hidden information each view is computed once, although two changes need it."""
     calls: list[int | None] = []
 
     class Counting(Veil):
@@ -192,7 +192,7 @@ def test_a_change_is_compared_with_the_view_that_was_told_before() -> None:
         shell.play()
         shell.views[-1].frame(0)
         shell.match.views.release()
-        # Those of the others too: what each seat is sent is part of a digest.
+        # Those of the others too, because the messages to each seat are part of a digest.
         assert [calls.count(seat) for seat in range(2)] == [plies + 1] * 2
 
 
@@ -268,7 +268,7 @@ def require_frames(effects: Sequence[object]) -> None:
     for entry, view, _ in shown:
         for viewer, wanted in product(VIEWERS, get_args(WantedViews)):
             framed = text_frame(encode(view.event(viewer, wanted)))
-            again = replace(view, _frames={})  # without what was framed before
+            again = replace(view, _frames={})  # without the earlier frames
             assert view.frame(viewer, wanted, encode(entry)) == framed
             assert again.frame(viewer, wanted) == framed
             watched = text_frame(encode(view.spectator_event(viewer, wanted)))
@@ -316,7 +316,7 @@ def traffic(shell: MatchDriver, viewer: int) -> list[bytes]:
 def world(
     hand: list[int], cards: list[int], said: str
 ) -> tuple[MatchDriver, dict[int, list[bytes]]]:
-    """Play a match in which seat 1 holds `hand`, plays `cards` and says `said` of it."""
+    """Play a match in which seat 1 has `hand`, plays `cards` and comments `said`."""
     veil = variant(Veil, on_flag="random")
     deal = {"hands": [HANDS[0], hand, HANDS[2]]}
     conduct = Conduct(on_leave="replace", stand_in="toy/house")
@@ -351,7 +351,7 @@ def world(
         do(Replace(1, Player(player=f"h{request}", name="House", kind="house"), Cause.CRASH))
         do(Return(1, "stranger"))
     turn(0, 3)
-    shell.tick(5_000)  # the server moves for seat 1: a card that only its owner may know
+    shell.tick(5_000)  # the server moves for seat 1 with a card that only its owner may know
     listen()
     for viewer, lines in heard.items():
         lines += traffic(shell, viewer)
@@ -359,7 +359,7 @@ def world(
 
 
 def test_two_worlds_look_the_same_to_those_who_may_not_know() -> None:
-    """Matches that differ in what seat 1 holds, plays and says send others the same bytes."""
+    """Matches that differ in seat 1's cards, plays and comments send others the same bytes."""
     first, heard = world(SECRET, [0, 1], f"I hold {SECRET[0]}")
     second, also = world(OTHER, [2, 0], f"I hold {OTHER[2]}")
     assert heard == also

@@ -53,7 +53,7 @@ def viewers_of(shell: MatchDriver) -> tuple[Viewer, ...]:
 
 
 class Follower:
-    """The view of one viewer, kept from the view of the start and the bytes of the events."""
+    """One viewer's view, derived from the initial view and the bytes of the events."""
 
     def __init__(self, shell: MatchDriver, viewer: Viewer) -> None:
         self.viewer = viewer
@@ -83,7 +83,7 @@ def as_sent(view: Fields) -> Fields:
 
 
 def seen_by(shell: MatchDriver, viewer: Viewer) -> Fields:
-    """Ask the game itself what a viewer may know."""
+    """Return the game's own view for a viewer."""
     game, state = shell.game, shell.state.game_state
     seen: Model
     if viewer == REFEREE:
@@ -124,7 +124,7 @@ def test_an_open_game_goes_on_from_the_view_of_any_snapshot(name: str) -> None:
 
 
 def without_counts(view: Fields) -> Fields:
-    """Leave out counts of earlier positions: only clients from the start have them."""
+    """Remove counts of earlier positions, which only clients from the start have."""
     return {name: value for name, value in view.items() if name != "repeats"}
 
 
@@ -171,7 +171,7 @@ def test_changes_are_followed_whatever_happens(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("name", OPEN)
 def test_the_entries_of_an_open_game_tell_all_whatever_happens(name: str) -> None:
-    """The rules of a client, which fold a record, fold what it is sent as well."""
+    """The client's rules, which replay records, also replay the messages it receives."""
     for game, options, seats in cases.setups(name):
         deal = game.deal(options, seats, 1)
         shell = MatchDriver(

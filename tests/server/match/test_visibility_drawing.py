@@ -33,7 +33,7 @@ from tests.tools.profiles import some
 
 
 class Easel:
-    """The drawing of one viewer, kept from the bytes of a snapshot and of the events after it."""
+    """One viewer's drawing, derived from the bytes of a snapshot and of the events after it."""
 
     def __init__(self, shell: MatchDriver, viewer: Viewer) -> None:
         self.viewer = viewer
@@ -52,7 +52,7 @@ class Easel:
 
 
 def scene_seen_by(shell: MatchDriver, viewer: Viewer) -> Scene:
-    """Ask the game itself to draw what a viewer may know."""
+    """Return the game's own drawing for a viewer."""
     game, state = shell.game, shell.state.game_state
     if viewer == REFEREE:
         return game.scene(game.referee_view(state))
@@ -90,7 +90,7 @@ def test_scenes_are_painted_whatever_happens(name: str) -> None:
 
 @pytest.mark.parametrize("name", some(registry.names(), 3))
 def test_the_wire_has_words_for_all_that_is_drawn(name: str) -> None:
-    """The protocol's models drop unsupported shapes silently; here they drop nothing."""
+    """The protocol's models drop unsupported shapes silently; here nothing may be dropped."""
     game, seats = registry.get(name), registry.get(name).info.seats[-1]
     shell = MatchDriver(game, setup(game, seats, deal=game.deal(game.Options(), seats, 1)))
     easels = [Easel(shell, viewer) for viewer in viewers_of(shell)]
@@ -110,7 +110,7 @@ def require_known(kind: Any, sent: Any) -> None:
 
 @pytest.mark.parametrize("name", some(registry.names(), 3))
 def test_each_legal_action_is_picked_and_no_other(name: str) -> None:
-    """Also where the list of actions is not sent, and where it is too long."""
+    """Even if the list of actions is not sent or is too long."""
     game, seats = registry.get(name), registry.get(name).info.seats[0]
     shell = MatchDriver(game, setup(game, seats, deal=game.deal(game.Options(), seats, 1)))
     for _ in range(12):
@@ -128,7 +128,7 @@ def test_each_legal_action_is_picked_and_no_other(name: str) -> None:
             break
 
 
-# --- what it costs -------------------------------------------------------------------------------
+# --- cost ----------------------------------------------------------------------------------------
 
 
 class Counting(Grid):
@@ -181,7 +181,7 @@ def test_a_scene_is_drawn_once_for_all_who_share_a_viewpoint(
     for ply in range(2):
         play.move(ply % 2)
         play.log_store.commit()
-    play.runner.command(Leave(1, "disconnect"))  # which changes nothing that is drawn
+    play.runner.command(Leave(1, "disconnect"))  # which does not change the drawing
     play.log_store.commit()
     assert game.drawn == 3
     seen = [watcher.frames() for watcher in watchers]
@@ -237,7 +237,7 @@ def test_the_end_is_drawn_where_something_was_hidden() -> None:
 @pytest.mark.parametrize("game", [Grid(), Veil()])
 def test_who_draws_late_is_shown_the_moment_that_the_others_are(game: Game) -> None:
     seen = SpectatorScenario(game, Spectating(delay_plies=2))
-    seen.shell.match.views.drawn = True  # as a runner does where there is a delay
+    seen.shell.match.views.drawn = True  # like a runner with a delay
     shown = [stage_of(scene_seen_by(seen.shell, PUBLIC))]
     for _ in range(4):
         seen.play()

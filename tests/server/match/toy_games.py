@@ -1,7 +1,7 @@
-"""Small games to test the server with, and a shell in miniature to play matches of them.
+"""Small games for tests of the server, and a minimal driver of matches.
 
-The games are a grid, a race that seats finish one by one, and a game of secrets. None of them
-is registered; each can be varied by `variant`.
+The games are a grid, a race that seats finish one by one, and a game with secrets. None of them is
+registered; `variant` changes their properties.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SEED = "00c0ffee00c0ffee"
 
 
 class ToyNotation(Notation[Model]):
-    """Moves as the values of their fields."""
+    """Encodes moves as the values of their fields."""
 
     def format(self, move: Model) -> str:
         return "-".join(str(value) for value in move.to_wire().values())
@@ -52,7 +52,7 @@ class ToyNotation(Notation[Model]):
 
 
 class ToyGame(Game):
-    """Base class of the toys: a record with a turn, and the order in which seats dropped out."""
+    """The base class of the toy games: a record with the turn and the order of drop-outs."""
 
     dtype: ClassVar[np.dtype[Any]]
     notation = ToyNotation()
@@ -74,7 +74,7 @@ class ToyGame(Game):
         raise AssertionError("a server never guesses a state")
 
     def scene(self, view: Model) -> Scene:
-        """Draw all that the view tells, as text."""
+        """Draw the complete view as text."""
         lines = (f"{name}: {value}" for name, value in view.model_dump().items())
         return Scene("square", (Cell("a", 0, 0),), text=tuple(lines))
 
@@ -83,7 +83,7 @@ class ToyGame(Game):
 
 
 def variant(game: type[_G], **facts: Any) -> _G:
-    """Return a game of this kind whose `info` differs in some facts."""
+    """Return a game of this kind with a changed `info`."""
     made: type[_G] = type(game.__name__, (game,), {"info": replace(game.info, **facts)})
     return made()
 
@@ -202,7 +202,7 @@ class Grid(ToyGame):
         if self.to_act(state) != TERMINAL:
             return None
         seats, out, winner = int(state["seats"]), state["out"], int(state["winner"])
-        # The winner, then who stayed, then who dropped out, the first of them last.
+        # The winner, then the remaining seats, then the drop-outs in reverse order.
         place = [0 if seat == winner else 1 for seat in range(seats)]
         place = [100 - int(out[seat]) if out[seat] else place[seat] for seat in range(seats)]
         return ranked(place, "row" if winner != TERMINAL else "full")
@@ -229,7 +229,7 @@ class Grid(ToyGame):
 
 
 def ranked(place: list[int], reason: str) -> Outcome:
-    """Rank seats by place, smaller is better; scores are shares of the seats left behind."""
+    """Rank seats by place, smaller is better; scores are the shares of seats beaten."""
     ranks = tuple(1 + sum(other < own for other in place) for own in place)
     ties = [sum(other == own for other in place) - 1 for own in place]
     beaten = [sum(other > own for other in place) for own in place]
@@ -238,7 +238,7 @@ def ranked(place: list[int], reason: str) -> Outcome:
     return Outcome(ranks, scores, reason)
 
 
-# --- a race that seats finish, one after the other ------------------------------------------
+# --- a race that seats finish one by one ----------------------------------------------------
 
 
 class RaceOptions(Model):
@@ -255,7 +255,8 @@ class RaceView(Model):
 
 
 class Race(ToyGame):
-    """Step 0 (a pass) to 3 ahead; a seat at the goal has finished, and the others play on."""
+    """Move 0 (a pass) to 3 steps ahead; a seat at the goal has finished, and the others
+    continue."""
 
     info = GameInfo(
         name="toy-race",
@@ -340,7 +341,7 @@ class VeilMove(Model):
 
 
 class VeilView(Model):
-    """`hand` is the viewer's own, `hands` are everybody's and only for a referee."""
+    """A view; `hand` is the viewer's own, `hands` are everyone's and only for a referee."""
 
     turn: int
     played: list[int]
@@ -351,9 +352,9 @@ class VeilView(Model):
 
 
 class Veil(ToyGame):
-    """Each seat plays its hand face down; the hands are dealt and known to their owners alone.
+    """Each seat plays its cards face down; only the owners know the dealt hands.
 
-    A skipped turn puts down a blank, which nobody else can tell from a card.
+    A skipped turn plays a blank, which others cannot distinguish from a card.
     """
 
     cards: ClassVar[int] = 3
@@ -429,7 +430,7 @@ class Veil(ToyGame):
         if self.to_act(state) != TERMINAL:
             return None
         seats, out = int(state["seats"]), state["out"]
-        # The first card played counts: a number that no other seat has.
+        # The first card played decides: a number that no other seat has wins.
         first = [int(state["order"][seat, 0]) for seat in range(seats)]
         worth = [
             int(state["hands"][seat, card]) if 0 <= card < self.cards else 0
@@ -485,7 +486,7 @@ def setup(
     lag: Lag | None = None,
     **options: Any,
 ) -> Setup:
-    """Return the setup of a match of `game`; `clock` is a time control as people type it."""
+    """Return the setup of a match of `game`; `clock` is a time control as text."""
     return Setup(
         match="m1",
         game=game.info.name,
@@ -510,7 +511,7 @@ REPLACING = Conduct(on_leave="replace", stand_in="toy-race/walker", grace_ms=1_0
 
 
 class MatchDriver:
-    """Carries effects out as a runner does: logs entries, keeps their views, opens turns."""
+    """Executes effects like a runner: logs entries, stores their views, opens turns."""
 
     def __init__(
         self,
@@ -520,7 +521,7 @@ class MatchDriver:
         *,
         drawn: bool = False,
     ) -> None:
-        """`drawn` is whether somebody may draw, from the first entry on."""
+        """Create a driver; `drawn` is whether a client may draw, from the first entry on."""
         self.game = game
         self.setup = setup
         self.now = now
@@ -531,7 +532,7 @@ class MatchDriver:
         self.finished: list[Result] = []
         self._request = 0
         self.lag = 0
-        """Time that the clock has left out so far, in milliseconds."""
+        """The time that the clock has skipped so far, in milliseconds."""
         self.match.open_turn(now)
 
     @property
@@ -539,7 +540,7 @@ class MatchDriver:
         return self.match.state
 
     def do(self, command: Command, wait: int = 0) -> list[Effect]:
-        """Hand in a command `wait` milliseconds from now."""
+        """Submit a command after `wait` milliseconds."""
         self.now += wait
         return self._carry_out(self.match.handle(command, self.now, self.lag))
 
@@ -548,7 +549,7 @@ class MatchDriver:
         return self._carry_out(self.match.tick(self.now, self.lag))
 
     def play(self, wait: int = 0, rtt_ms: int = 0, **action: int) -> list[Effect]:
-        """Let the seat to act play `action`, or its first legal action."""
+        """Play `action` for the seat to act, or its first legal action."""
         return self.do(self.move(rtt_ms=rtt_ms, **action), wait)
 
     def move(self, rtt_ms: int = 0, **action: int) -> Play:
@@ -562,7 +563,7 @@ class MatchDriver:
         return wire
 
     def restart(self, downtime: int = 5_000_000) -> None:
-        """Lose everything but the log, and restart on a new, unrelated clock."""
+        """Discard everything except the log, and restart with a new, unrelated clock."""
         self.match = MatchEngine.restore(self.game, self.setup, self.log)
         self.now = downtime
         self._carry_out(self.match.tick(self.now, self.lag))

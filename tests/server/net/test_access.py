@@ -26,7 +26,7 @@ def chosen(**fields: object) -> AccessPolicy:
         ("a.localhost:80", True),
         ("127.0.0.1:8765", True),
         ("[::1]:8765", True),
-        ("203.0.113.4", True),  # an address cannot be made to point elsewhere
+        ("203.0.113.4", True),  # an IP address cannot be redirected
         ("Games.Example.", True),
         ("box", True),
         ("box.local", True),

@@ -1,4 +1,4 @@
-"""Addresses, and the clients that share one."""
+"""Addresses and the clients that share them."""
 
 from __future__ import annotations
 

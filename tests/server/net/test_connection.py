@@ -1,4 +1,4 @@
-"""The input of a connection: handshake, pages, frames, limits, pings and the end."""
+"""The input side of a connection: handshake, pages, frames, limits, pings and closing."""
 
 from __future__ import annotations
 
@@ -200,14 +200,14 @@ async def test_who_speaks_an_older_http_gets_no_chunks() -> None:
 
 
 class TimedLoop(FakeLoop):
-    """Time in the test's hands, for coroutines that wait on the loop that runs."""
+    """Time controlled by the test, for coroutines that wait on the running loop."""
 
     def create_future(self) -> asyncio.Future[None]:
         return asyncio.get_running_loop().create_future()
 
 
 class Reader:
-    """A client that has asked for a record, with a transport full from the first piece on."""
+    """A client that has requested a record, with a transport that is full after the first piece."""
 
     def __init__(self, rig: PeerRig, address: str = "192.0.2.1") -> None:
         self.rig = rig
@@ -225,7 +225,7 @@ class Reader:
         self.task = asyncio.ensure_future(rig.spawned[-1]())
 
     async def read(self) -> bytes:
-        """Take what is there, and let the server go on."""
+        """Take the available data and let the server continue."""
         self.line.transport.backlog = 0
         if self.line.peer.send_queue.paused:
             self.line.connection.resume_writing()
@@ -396,7 +396,7 @@ async def test_a_record_that_cannot_be_read_to_its_end_is_cut_off(
     assert rig.downloads.count == 0
 
 
-# --- who pays, and who may ask ----------------------------------------------------------------
+# --- payers and permissions -------------------------------------------------------------------
 
 
 def asked(rig: PeerRig, path: str = "/healthz", more: str = "", address: str = "127.0.0.1") -> str:
@@ -651,7 +651,7 @@ def test_what_cannot_be_read_is_refused_and_the_connection_stays(
 BEFORE_HELLO = {
     kind: next(heavy_frames.invalid_frames(kind)) for kind in heavy_frames.MODELS if kind != "hello"
 }
-"""A frame of every type but hello that has thousands of unknown fields."""
+"""A frame of every type except hello with thousands of unknown fields."""
 
 
 @pytest.mark.parametrize("kind", BEFORE_HELLO)
@@ -696,7 +696,7 @@ def test_a_malformed_hello_ends_the_connection_at_once(text: bytes) -> None:
 
 
 def test_a_connection_that_keeps_sending_malformed_frames_is_closed() -> None:
-    """However slowly: the rate limit alone would let it go on."""
+    """Even if it is slow: the rate limit alone would not stop it."""
     rig = PeerRig()
     line = opened(rig)
     limits = rig.rate_limits
@@ -762,11 +762,11 @@ def test_pings_are_paid_for_too() -> None:
     assert line.close_code() == 1008
 
 
-# --- how much is done in one turn of the loop -------------------------------------------------
+# --- work per turn of the loop ----------------------------------------------------------------
 
 
 def flooders_of(rig: PeerRig, count: int) -> list[ScriptedConnection]:
-    """Open connections and let each send its whole burst in one piece, within one turn."""
+    """Open connections and let each send its full burst at once, within one turn."""
     lines = [opened(rig) for _ in range(count)]
     flood = b"".join(
         client_frame(b'{"type":"list_lobbies","id":%d}' % number) for number in range(1, 100)
@@ -789,7 +789,7 @@ def test_a_turn_carries_out_so_many_requests_however_many_ask() -> None:
 
 
 class ChargingHandler(FakeHandler):
-    """Charges for moves as the real handler does where they are refused."""
+    """Charges for moves like the real handler for refused ones."""
 
     def move(self, peer: Peer, move: Move) -> None:
         super().move(peer, move)
@@ -813,7 +813,7 @@ class ChargingHandler(FakeHandler):
 def test_the_work_for_a_flooder_has_a_bound_whatever_it_floods_with(
     frame: bytes, cost: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A flooder's input is parsed until its bucket and its debt are used up, and never again."""
+    """A flooder's input is parsed only until its bucket and its debt limit are used up."""
     looked_at = 0
     right = FrameReader.next
 
@@ -878,7 +878,7 @@ def test_what_waits_for_a_turn_is_not_done_for_a_connection_that_is_gone(end: st
 
 
 class RaisingHandler(FakeHandler):
-    """A handler that fails at the requests with some numbers, and with `address` at handshakes."""
+    """A handler that fails for requests with some numbers, and with `address` for handshakes."""
 
     def __init__(self, *numbers: int, address: str = "") -> None:
         super().__init__()
@@ -908,7 +908,7 @@ MOVE = b'{"type":"move","id":%d,"match":"m","ply":1,"action":{}}'
 def test_what_raises_keeps_no_frame_behind_it_waiting(
     waits: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Whether it is carried out at once or in a later turn: no more has to come for the rest."""
+    """Whether executed at once or in a later turn, the rest needs no further input."""
     rig = PeerRig(handler=RaisingHandler(501, 502, 504))
     line = opened(rig)
     if waits:
@@ -928,7 +928,7 @@ def test_what_raises_keeps_no_frame_behind_it_waiting(
 def test_a_handshake_that_raises_ends_its_connection(
     waits: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nothing would ever be said on it."""
+    """No message would ever be sent on it."""
     access = AccessPolicy(proxies=(network("127.0.0.1"),))
     rig = PeerRig(handler=RaisingHandler(address="192.0.2.7"), access=access)
     if waits:
@@ -957,7 +957,7 @@ def test_what_comes_after_the_end_is_thrown_away_unread(monkeypatch: pytest.Monk
     rig = PeerRig()
     line = opened(rig)
     line.peer.close(1008, "too many messages")
-    assert line.transport.ended  # so that the other side need not wait for the end
+    assert line.transport.ended  # so that the other side does not have to wait for the end
     read = list[bytes]()
     monkeypatch.setattr(FrameReader, "feed", lambda reader, data: read.append(data))
     line.feed(client_frame(b'{"type":"list_games","id":1}') * 1000)
@@ -974,7 +974,7 @@ def ping_of(line: ScriptedConnection) -> bytes:
 
 
 def pong_after(rig: PeerRig, line: ScriptedConnection, seconds: float) -> None:
-    """Wait for the next ping, at most 11 seconds, and answer it after so many."""
+    """Wait up to 11 seconds for the next ping, and answer it after a delay."""
     for _ in range(1100):
         if line.transport.written:
             break
@@ -1021,7 +1021,7 @@ def test_who_comes_to_play_is_pinged_soon_again_until_it_is_known() -> None:
     line = opened(rig)
     line.peer.greeted(ADA)
     rig.loop.advance(1.1)
-    assert not line.transport.written  # a client that only says hello
+    assert not line.transport.written  # a client that only sends hello
     line.send(type="join", id=1, lobby="L1")
     for _ in range(SAMPLES):
         line.feed(client_frame(ping_of(line), Opcode.PONG))

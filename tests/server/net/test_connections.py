@@ -109,7 +109,7 @@ async def test_the_last_one_out_ends_the_wait() -> None:
 
 
 class FakePeer:
-    """As much of a connection as `Connections` looks at; it spends all that its address has."""
+    """The part of a connection that `Connections` uses; it spends all credits of its address."""
 
     local = proxied = False
 
@@ -169,11 +169,11 @@ def test_a_player_who_comes_back_is_as_poor_as_it_went() -> None:
         at.left(peer, ada)
 
 
-# --- players who are at several nodes -------------------------------------------------------------
+# --- players on several nodes ---------------------------------------------------------------------
 
 
 class Cluster:
-    """Nodes that hear of each other's players when a test says so."""
+    """Nodes that learn of each other's players when a test says so."""
 
     def __init__(self, nodes: int, limits: RateLimits) -> None:
         self.rig = PeerRig()
@@ -181,7 +181,7 @@ class Cluster:
         self.ada = identity("ada")
 
     def exchange(self) -> None:
-        """Let each node hear of the players at all others."""
+        """Tell each node the players at all others."""
         there = [each.spenders() for each in self.nodes]
         for number, node in enumerate(self.nodes):
             others = (players for other, players in enumerate(there) if other != number)
@@ -193,7 +193,7 @@ class Cluster:
         return peer
 
     def spend(self, peer: Peer) -> int:
-        """Ask for as much as is granted, by however many connections that takes."""
+        """Spend all granted credits, with as many connections as necessary."""
         granted, now = 0, self.rig.loop.time()
         while peer.rate_limiter.charge_shared(1, now):
             granted += 1
@@ -208,7 +208,7 @@ def test_a_player_who_asks_at_all_nodes_is_granted_what_it_would_be_at_one(nodes
     cluster = Cluster(nodes, BOTH)
     peers = [cluster.come(node) for node in range(nodes)]
     at_once = sum(map(cluster.spend, peers))
-    assert at_once == 240 * nodes  # none of them has heard of another one yet
+    assert at_once == 240 * nodes  # no node knows of the others yet
     cluster.exchange()
     granted = 0
     for _ in range(1200):
@@ -219,7 +219,7 @@ def test_a_player_who_asks_at_all_nodes_is_granted_what_it_would_be_at_one(nodes
 
 
 def test_who_goes_from_node_to_node_takes_along_what_it_has_spent() -> None:
-    """It is granted the burst once, not a whole one at each node in turn."""
+    """It gets the burst once, rather than a full burst at each node."""
     cluster = Cluster(3, BOTH)
     granted, seconds = 0, 0.0
     for node in [0, 1, 2] * 40:

@@ -1,4 +1,4 @@
-"""Cutting bytes into frames: the quick way reads what the general one reads, and nothing else."""
+"""Splitting bytes into frames: the fast path yields the same results as the general one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_message_that_comes_alone_is_taken_at_once(size: int) -> None:
 
 
 def long_form(payload: bytes) -> bytes:
-    """Return a masked text frame whose length takes eight bytes."""
+    """Return a masked text frame with an eight-byte length."""
     return bytes((0x81, 0xFF)) + len(payload).to_bytes(8, "big") + bytes(4) + payload
 
 

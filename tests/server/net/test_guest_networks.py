@@ -1,4 +1,4 @@
-"""Networks that guests are let in from: how they are read, which one counts, what they allow."""
+"""Networks that guests are admitted from: parsing, matching and limits."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Scenario:
         return peer, self.connections.admit(peer, open_=True)
 
     def greet(self, address: str, key: str, *, account: bool = False) -> Callable[[], object]:
-        """Let a guest in, and return the function that lets it leave."""
+        """Admit a guest and return the function that makes it leave."""
         peer, _ = self.come(address)
         identity = Identity(Player(player=key, name=key, kind="bot"), account, None)
         self.connections.greeted(peer, identity)

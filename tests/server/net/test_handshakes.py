@@ -1,4 +1,4 @@
-"""Requests for a websocket: each is judged by itself and paid for."""
+"""WebSocket handshakes: each is checked and charged individually."""
 
 import base64
 

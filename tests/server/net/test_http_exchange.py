@@ -13,7 +13,7 @@ H2C = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA
 
 
 def answer(request: str) -> str:
-    """Return what a server named games.example answers."""
+    """Return the response of a server named games.example."""
     line = PeerRig(access=AccessPolicy(hosts=frozenset({"games.example"}))).connect()
     line.feed(request.encode("latin-1"))
     return line.transport.written.decode("latin-1")
@@ -71,7 +71,7 @@ def test_a_page_with_an_ignored_upgrade_is_still_not_for_other_sites_scripts() -
     ("version", "more"),
     [
         ("1.1", ""),
-        ("1.1", "Connection: close\r\n"),  # the rest after a proxy drops the hop's headers
+        ("1.1", "Connection: close\r\n"),  # after a proxy drops hop-by-hop headers
         ("1.1", H2C),
         ("1.0", f"Connection: upgrade\r\nUpgrade: websocket\r\n{KEY}"),  # RFC 9110, section 7.8
     ],
@@ -104,7 +104,7 @@ def test_the_path_of_the_websocket_says_what_a_proxy_has_to_pass_on(
         ("GET http://127.0.0.1:8765/healthz HTTP/1.1", ["127.0.0.1:8765"], 200),
         ("GET http://[::1]:8765/healthz HTTP/1.1", ["[::1]:8765"], 200),
         ("GET http://games.example/healthz HTTP/1.0", [], 200),
-        # The host of the target counts, whatever the header says (RFC 9112, section 3.2.2).
+        # The target's host takes precedence over the header (RFC 9112, section 3.2.2).
         ("GET http://games.example/healthz HTTP/1.1", ["evil.example"], 200),
         ("GET http://evil.example/healthz HTTP/1.1", ["games.example"], 421),
         ("GET http://evil.example/healthz HTTP/1.0", [], 421),

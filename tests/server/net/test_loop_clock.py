@@ -1,4 +1,5 @@
-"""The server's clock stands while the event loop does, and deadlines wait for pending input."""
+"""The server's clock stops while the event loop is suspended, and deadlines wait for pending
+input."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def started() -> tuple[FakeLoop, ServerClock]:
 
 
 def stand(loop: FakeLoop, seconds: float) -> None:
-    """Let time pass in which nothing runs, whatever is due."""
+    """Let time pass without running due calls."""
     loop.now += seconds
 
 
@@ -47,7 +48,7 @@ def test_it_goes_with_real_time_while_the_loop_runs() -> None:
 @pytest.mark.parametrize("into", [0.0, 0.3 * BEAT, 0.99 * BEAT])
 @pytest.mark.parametrize("seconds", [STANDSTILL, 0.5, 5.0, 86_400.0])
 def test_a_stop_is_left_out_whole(seconds: float, into: float) -> None:
-    """This includes readers before the beat, and stops that begin anywhere in a beat."""
+    """This includes readers before the beat, and suspensions that start anywhere in a beat."""
     loop, clock = started()
     loop.advance(10 + into)
     before = clock.seconds()
@@ -131,7 +132,7 @@ def test_a_deadline_that_is_called_off_never_comes() -> None:
     deadline = Deadline(loop.loop, clock.milliseconds, due, lambda: rung.append(1))
     loop.advance(2)
     deadline.cancel()
-    # One that has come and waits for input:
+    # A deadline that has passed and waits for input:
     late = Deadline(loop.loop, clock.milliseconds, due, lambda: rung.append(2))
     loop.call_at(loop.now + 1, late.cancel)
     waiting = AfterInput(loop.loop, lambda: rung.append(3))
@@ -153,7 +154,7 @@ def loops() -> list[Callable[[], asyncio.AbstractEventLoop]]:
 def test_what_is_in_a_socket_is_read_before_a_deadline_that_has_come(
     make: Callable[[], asyncio.AbstractEventLoop],
 ) -> None:
-    """On the real loops, which look at timers and sockets in different orders."""
+    """On the real loops, which handle timers and sockets in different orders."""
 
     async def main() -> list[str]:
         loop = asyncio.get_running_loop()
@@ -172,7 +173,7 @@ def test_what_is_in_a_socket_is_read_before_a_deadline_that_has_come(
             rung.set()
 
         def stopped() -> None:
-            """Run inside the loop, as late as a stopped process is."""
+            """Run a call inside the loop, as late as after a suspension."""
             time.sleep(0.02)
             theirs.send(b"x")
 

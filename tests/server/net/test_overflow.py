@@ -1,7 +1,7 @@
-"""Sending to many while one of them overflows, in every loop that sends to a collection of peers.
+"""Broadcasts in which one recipient's queue overflows, for every loop that sends to several peers.
 
 In each case one recipient of an event stops reading, so that the event overflows its queue. The
-server closes its connection, notifies all others, and carries out the event.
+server closes its connection, notifies all others, and completes the event.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
 
 FOLLOWERS = ("host", "host 2", "ada", "ada 2", "bob", "guest", "ghost")
-"""The connections that follow the lobby: of its host, its members, and its spectators."""
+"""The connections that follow the lobby: its host's, members' and spectators'."""
 SEATED = ("ada 2", "bob")
-"""Those that have the seats of the match."""
+"""The connections with the match's seats."""
 SPECTATORS = ("eve", "fay")
 ALL = (*FOLLOWERS, *SPECTATORS)
 
 
 class Crowd:
-    """A lobby with a running match, and every kind of connection that follows either."""
+    """A lobby with a running match, and every kind of connection that follows them."""
 
     def __init__(self, server: VirtualServer, delay_plies: int, number: int) -> None:
-        """`number` tells the guests from those of other crowds."""
+        """Create a crowd; `number` distinguishes its guests from those of other crowds."""
         self.server = server
         self.clients = {
             name: server.guest_client(f"{name}{number}") for name in ALL if "2" not in name
@@ -144,7 +144,7 @@ def test_one_who_overflows_stops_nothing_and_nobody_else(
             for name, client in crowd.clients.items()
             if name in recipients and name != slow
         }
-        assert all(heard.values()), (slow, heard)  # that a seat is away now is an event as well
+        assert all(heard.values()), (slow, heard)  # the seat's disconnect is also an event
         assert crowd.clients[slow].is_closed or slow not in recipients
         ended = {"the end of a lobby", "a lobby that cannot be read"}
         assert (crowd.lobby.key not in server.directory.lobbies) == (event in ended)

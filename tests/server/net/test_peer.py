@@ -1,4 +1,4 @@
-"""The other side of a connection: the ways to end it, and what it is made of."""
+"""Peers: the ways to end their connections, and their memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credits: the payers, and the treatment of those who cannot pay."""
+"""Credits: who pays, and how clients without credits are treated."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_many_who_came_and_went_leave_nothing(count: int) -> None:
     assert len(buckets) == 1
 
 
-# --- players who are at several nodes ---------------------------------------------------------
+# --- players on several nodes -----------------------------------------------------------------
 
 
 def test_a_part_of_a_rate_has_room_for_the_dearest_request() -> None:
@@ -109,7 +109,7 @@ def test_what_was_taken_stays_taken_at_another_rate() -> None:
     bucket = Bucket(Rate(60, 240), 0)
     bucket.charge(200, 0)
     bucket.set_rate(Rate(30, 120), 1)
-    assert bucket.level(1) == 120 - 140  # 60 of the 200 have come back
+    assert bucket.level(1) == 120 - 140  # 60 of the 200 have been refilled
     assert bucket.level(2) == 10
     bucket.set_rate(Rate(60, 240), 2)
     assert bucket.level(2) == 240 - 110

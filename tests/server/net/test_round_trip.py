@@ -1,4 +1,4 @@
-"""The round trip as pings measure it."""
+"""The round-trip time measured by pings."""
 
 from __future__ import annotations
 

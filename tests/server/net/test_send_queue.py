@@ -208,7 +208,7 @@ def test_a_paused_spectator_gets_one_snapshot_instead_of_what_it_missed() -> Non
 
 def test_nothing_comes_between_what_was_missed_and_the_snapshot() -> None:
     class Slow(FakeSource):
-        """A match whose present state waits for the disk."""
+        """A match whose current state waits for the disk."""
 
         def send_snapshot(self, queue: SendQueue) -> None:
             self.caught_up += 1
@@ -252,7 +252,7 @@ def test_an_queue_that_cannot_be_written_to_takes_nothing_from_the_others() -> N
 
 
 class LargeSource(FakeSource):
-    """A match whose snapshot fills half of what a transport takes."""
+    """A match whose snapshot fills half of a transport's buffer."""
 
     def send_snapshot(self, queue: SendQueue) -> None:
         self.caught_up += 1

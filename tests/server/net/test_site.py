@@ -1,4 +1,4 @@
-"""Files of a web site: headers, compression, and connections that are kept for the next one."""
+"""Files of a web site: headers, compression, and keep-alive connections."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def rig() -> PeerRig:
 def ask(
     line: ScriptedConnection, path: str = "/static/abc/x.js", more: str = "", method: str = "GET"
 ) -> str:
-    """Ask for a file and return the head of the answer; its body is thrown away."""
+    """Request a file and return the head of the response; discard the body."""
     line.feed(REQUEST.format(method=method, path=path, more=more).encode())
     head = line.head()
     line.transport.written = b""
@@ -159,7 +159,7 @@ def test_a_websocket_at_the_path_of_a_page_is_a_websocket() -> None:
     assert rig().open("/").head().startswith("HTTP/1.1 101")
 
 
-# --- connections that are kept -------------------------------------------------------------------
+# --- keep-alive connections ----------------------------------------------------------------------
 
 
 def test_a_connection_is_kept_for_the_next_file() -> None:
@@ -296,7 +296,7 @@ def test_a_slow_reader_that_goes_on_asking_is_dropped() -> None:
     assert line.transport.aborted
 
 
-# --- what it costs --------------------------------------------------------------------------------
+# --- cost -----------------------------------------------------------------------------------------
 
 
 def counted(here: PeerRig, quotas: Quotas) -> Connections:
@@ -309,7 +309,7 @@ def counted(here: PeerRig, quotas: Quotas) -> Connections:
 def test_a_classroom_loads_the_page_behind_one_address() -> None:
     here = PeerRig(site=fake_site, rate_limits=RateLimits())
     counted(here, Quotas())
-    for _ in range(30):  # browsers, each over a few connections
+    for _ in range(30):  # browsers, each with a few connections
         lines = [here.connect("192.0.2.1") for _ in range(3)]
         heads = [ask(lines[i % 3]) for i in range(60)]
         assert {head.split()[1] for head in heads} == {"200"}

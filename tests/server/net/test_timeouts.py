@@ -1,4 +1,4 @@
-"""Deadlines of all peers, by one timer."""
+"""The deadlines of all peers, handled by one timer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.server.fakes import FakeLoop
 
 
 class FakePeer:
-    """A peer that keeps what is done to it."""
+    """A peer that records calls."""
 
     def __init__(self) -> None:
         self.done: list[str] = []
@@ -179,7 +179,7 @@ def test_a_pong_that_waits_in_the_socket_is_read_before_the_peer_is_given_up() -
     sweep.greeted(peer)
     sweep.begin_measuring(peer)
     loop.advance(TimeoutConfig().pong_s - 0.1)
-    loop.now += 0.3  # the sweep that is due runs first
+    loop.now += 0.3  # the due sweep runs first
     loop.call_at(loop.now, loop.call_soon, lambda: sweep.ponged(peer))
     loop.advance(5)
     assert peer.done == ["ping"]
@@ -252,7 +252,7 @@ def test_a_crowd_that_is_late_together_is_ended_a_few_in_each_turn() -> None:
 
 
 class AnsweringPeer(FakePeer):
-    """Answers every ping at once."""
+    """Answers every ping immediately."""
 
     def __init__(self, sweep: Timeouts) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Watching tokens: connections with a revoked token must go."""
+"""Watching tokens: connections with a revoked token are closed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.server.fakes import PeerRig, ScriptedConnection
 
 
 class FakeTokens:
-    """Says which tokens are void, and how often it was asked."""
+    """Returns which tokens are revoked, and counts its calls."""
 
     def __init__(self) -> None:
         self.void: set[bytes] = set()

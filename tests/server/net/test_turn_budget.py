@@ -1,4 +1,4 @@
-"""How much is done in one turn of the loop, and in which order the rest."""
+"""The work per turn of the loop, and the order of the remaining work."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The refusals of bad requests on real sockets: each its documented code, and nothing changes.
+"""Refusals of invalid requests on real sockets: the documented codes, and no changes.
 
-The tests send a server with a running match all that it has to refuse. After each test the lobbies,
-the matches and a spectator's view of the match are compared with those from before.
+The tests send all kinds of invalid requests to a server with a running match. After each test the
+lobbies, the matches and a spectator's view of the match must be unchanged.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ SECOND_LOBBY = {**LOBBY, "name": "the waiting room", "seats": [{"kind": "open"}]
 
 @dataclass
 class RunningMatch:
-    """A server with a match that waits for ada's next move, and a connection for each role."""
+    """A server with a match that waits for ada's move, and a connection for each role."""
 
     server: ServerThread
     ada: RawConnection
     bob: RawConnection
     eve: RawConnection
-    """Has a seat nowhere, and watches."""
+    """A spectator without a seat."""
     match: str = ""
     lobby: str = ""
     waiting: str = ""
-    """A lobby of ada's that has not begun."""
+    """A lobby of ada that has not started."""
     tokens: dict[str, str] = field(default_factory=dict)
 
     def state(self) -> tuple[Any, ...]:
-        """Return all that could have changed for who watches.
+        """Return all state that is visible to a spectator.
 
-        A refused move leaves a note in its seat's own record, of which others see that it is there.
+        A refused move leaves a note in its seat's own record; others only see that it exists.
         """
         events = self.eve.ask("history", match=self.match)["events"]
         return (
@@ -62,7 +62,7 @@ class RunningMatch:
 
     @contextlib.contextmanager
     def stranger(self) -> Iterator[RawConnection]:
-        """A connection that has shaken hands and said nothing."""
+        """A connection after the handshake without any messages."""
         with RawConnection(self.server.port) as connection:
             assert b" 101 " in connection.handshake()
             yield connection
@@ -102,7 +102,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningMatch]:
 
 @pytest.fixture(autouse=True)
 def unmoved(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Nothing has changed after a test, whatever was asked, and no error was logged."""
+    """Assert that nothing has changed after each test and no error was logged."""
     if "running" not in request.fixturenames:
         yield
         return
@@ -242,7 +242,7 @@ BAD_COMMENTS = [
 
 
 def test_bad_comments_are_refused_with_their_moves_and_not_counted(running: RunningMatch) -> None:
-    """The turn goes on, and the seat's own record has no note of an illegal move."""
+    """The turn continues, and the seat's own record has no note of an illegal move."""
     before = running.ada.ask("history", match=running.match)["events"]
     for id, comment in enumerate(BAD_COMMENTS, 10_000):
         head = f'{{"type":"move","id":{id},"match":"{running.match}","ply":2,"action":{{"cell":5}}'
@@ -283,7 +283,7 @@ def test_messages_that_are_none(running: RunningMatch, text: bytes) -> None:
         (bytes((0x81, 2)) + b"{}", 1002),
         (b"\x8b\x80\0\0\0\0", 1002),
     ],
-    # Masks are random: the bytes are no names that two workers would agree on.
+    # Masks are random, so the bytes are not usable as test names shared by workers.
     ids=["binary", "no utf-8", "too long", "too long in parts", "unmasked", "unknown opcode"],
 )
 def test_frames_that_end_the_connection(running: RunningMatch, data: bytes, code: int) -> None:

@@ -1,4 +1,4 @@
-"""The log of rated matches: a match is on the disk exactly when its result is, and counts once."""
+"""The log of rated matches: a match is on disk if and only if its result is, and counts once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def counted(number: int, *, winner: str = "ada") -> RatedMatch:
 
 
 def end(store: SQLiteStore, log: RatingLog, number: int) -> None:
-    """Close a match's log and count it, as a runner does: in one turn of the loop."""
+    """Close a match's log and count it in one turn of the loop, like a runner."""
     stream = Stream(0, f"m{number}", "match")
     store.create(stream, b"head", owner=None, waiter=None)
     store.append(stream, 1, b"entry", None)
@@ -88,7 +88,7 @@ async def test_many_may_ask_at_the_same_time(store: SQLiteStore) -> None:
 
 
 async def test_result_and_ledger_are_one_transaction(tmp_path: Path) -> None:
-    """Whenever the server dies: a copy of the database has both, or neither."""
+    """A copy of the database always has both or neither, whenever the server dies."""
     path = tmp_path / "kibitz.db"
     seen: list[tuple[int, int]] = []
 

@@ -1,4 +1,4 @@
-"""The rating list: what is rated, what it is worth, and that it is folded the same again."""
+"""The rating list: which matches are rated, their weight, and reproducibility."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def entrant(key: str) -> RatedPlayer:
 def counted(
     *order: str, ranks: list[int] | None = None, game: str = "toy", at: int = 0
 ) -> RatedMatch:
-    """A match that its players ended in this order."""
+    """A match with its players in order of their places."""
     return RatedMatch(
         match=f"m{next(NUMBERS)}",
         game=game,
@@ -70,7 +70,7 @@ def test_a_match_moves_both_by_what_the_package_says() -> None:
 
 
 def test_four_hundred_points_are_ten_to_one() -> None:
-    """In the model's own words, for two players whose strength is known."""
+    """By the model's own formula, for two players with known strengths."""
     apart = 400 / ELO_PER_UNIT
     strong, weak = (
         math.exp((25 + apart) / (MODEL.beta * math.sqrt(2))),
@@ -110,7 +110,7 @@ def test_a_tie_draws_unequal_players_together() -> None:
 
 
 def test_strengths_are_found_again() -> None:
-    """Four players with known strengths: after 400 matches the order is theirs."""
+    """With four players of known strengths, the order is correct after 400 matches."""
     chance = random.Random(5)
     true = {"weak": 1200.0, "plain": 1400.0, "good": 1600.0, "strong": 1800.0}
     matches = []

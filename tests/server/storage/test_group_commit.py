@@ -1,4 +1,4 @@
-"""The group commit on a scripted engine; `conformance` has the real ones."""
+"""The group commit on a scripted engine; `conformance` tests the real ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FULL = WriteFailed("the disk is full")
 
 
 class ScriptedEngine:
-    """Keeps what it is to write; `outcomes` are those of the next attempts, which succeed then."""
+    """Stores batches; `outcomes` are the results of the next attempts, later ones succeed."""
 
     def __init__(self, *outcomes: WriteFailed | None, retries: Sequence[float] = ()) -> None:
         self.outcomes = list(outcomes)
@@ -36,7 +36,7 @@ class ScriptedEngine:
 
     @property
     def sizes(self) -> list[int]:
-        """How many entries each attempt had."""
+        """The number of entries in each attempt."""
         return [len(batch.entries) for batch in self.attempts]
 
 

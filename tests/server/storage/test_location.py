@@ -1,4 +1,4 @@
-"""The location of a database, and the hiding of its password."""
+"""The location of a database, and hiding its password."""
 
 from __future__ import annotations
 

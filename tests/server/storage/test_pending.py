@@ -26,7 +26,7 @@ class FakePeer:
 
 
 class Runner:
-    """A queue, and its messages so far."""
+    """A queue and its messages so far."""
 
     def __init__(self) -> None:
         self.stream = Stream(1, "m", "match", durable=0)

@@ -1,4 +1,4 @@
-"""Runs every test of this folder on each engine; those of PostgreSQL start a server."""
+"""Run every test of this folder on each engine; PostgreSQL engines start a server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FULL = (
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """The address of a PostgreSQL server."""
+    """The URL of a PostgreSQL server."""
     if not postgres_server.ADDRESS and postgres_server.programs() is None:
         pytest.skip(postgres_server.SKIPPED)
     with postgres_server.server_url() as url:
@@ -43,7 +43,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
 
 @pytest.fixture(params=FULL)
 def full_engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FullEngine]:
-    """An engine of servers, without the fake one."""
+    """An engine for servers, except the fake one."""
     yield from _engine(request, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""The databases that the conformance suite runs on, and the faults that it plants in them."""
+"""The databases under test in the conformance suite, and the faults planted in them."""
 
 from __future__ import annotations
 
@@ -26,58 +26,58 @@ from tests.tools.fake_nodes import FakeNodes
 from tests.tools.fake_store import FakeNodeStore
 
 Fault: TypeAlias = Literal["absent", "doubtful"]
-"""A commit that did not happen, and one that did though an error came back."""
+"""A failed commit, and a successful one that reported an error."""
 Observer: TypeAlias = Callable[[int, float], None]
 NODE = NodeIdentity("a", "ws://a.example.org")
 SHARED_URL = "ws://games.example.org"
 
 
 class Engine(Protocol):
-    """A database that stores are opened on, one after the other."""
+    """A database on which stores are opened one after the other."""
 
     def open(self, *, retries: Sequence[float] = (), observe: Observer | None = None) -> Store: ...
 
     def fail_commits(self, store: Store, fault: Fault, times: int) -> None:
-        """Let the next commits fail."""
+        """Make the next commits fail."""
 
     def take_over(self) -> None:
-        """Write as another server would that owns the database now."""
+        """Write like another server that has taken over the database."""
 
 
 class FullEngine(Engine, Protocol):
-    """A database with accounts and with retention, which finds out what is damaged."""
+    """A database with accounts and retention that detects damage."""
 
     @property
     def db(self) -> Database: ...
 
     def damage(self, key: str, seq: int) -> None:
-        """Change an entry of a stream beside the server, 0 for its head."""
+        """Change an entry of a stream behind the server's back; 0 is the head."""
 
 
 class NodeEngine(Protocol):
-    """A database that nodes share."""
+    """A database shared by nodes."""
 
     def node(self, name: str, url: str = SHARED_URL) -> Store:
-        """Start a node whose heart beats when the test says so, and not beside it."""
+        """Start a node that sends heartbeats only when the test says so."""
 
     def expire(self, name: str) -> None:
-        """Let a node's last heartbeat be long ago, as if it stood still."""
+        """Backdate a node's last heartbeat, as if it had been suspended."""
 
     def end_lease(self, store: Store) -> None:
-        """Let a node's last heartbeat be long ago by its own clock."""
+        """Backdate a node's last heartbeat by its own clock."""
 
     def take_over(self) -> None:
-        """Write as another server would that has the names of all nodes."""
+        """Write like another server that uses the names of all nodes."""
 
     def give(self, lobby: str, node: str | None) -> None:
-        """Let a lobby be another node's, be there such a node or not."""
+        """Assign a lobby to another node, which may not exist."""
 
     async def until_listening(self, *stores: Store) -> None:
-        """Return when these nodes are notified of lines that others write."""
+        """Wait until these nodes are notified of lines written by others."""
 
 
 class SQLiteEngine:
-    """A file."""
+    """An SQLite file."""
 
     def __init__(self, path: Path) -> None:
         self.db = path
@@ -119,7 +119,7 @@ class SQLiteEngine:
 
 
 class PostgresEngine:
-    """A database of a PostgreSQL server."""
+    """A database on a PostgreSQL server."""
 
     def __init__(self, url: PostgresURL, node: NodeIdentity | None = None) -> None:
         self.db = url
@@ -196,7 +196,7 @@ class PostgresEngine:
 
 
 class FakeEngine:
-    """A database in memory, of a node or of several."""
+    """An in-memory database for one or more nodes."""
 
     def __init__(self) -> None:
         self._database = FakeDatabase(lambda: asyncio.get_running_loop().time())
@@ -234,11 +234,11 @@ class FakeEngine:
         row.node = node
 
     async def until_listening(self, *stores: Store) -> None:
-        """They are notified from their start on."""
+        """Return immediately: fake nodes are notified from the start."""
 
 
 class RecordingWaiter:
-    """A waiter that keeps its reports."""
+    """A waiter that stores its reports."""
 
     def __init__(self) -> None:
         self.told: list[int] = []
@@ -259,7 +259,7 @@ def written(
     *,
     owner: str | None = None,
 ) -> Stream:
-    """Begin a stream and append some entries."""
+    """Start a stream and append some entries."""
     stream = Stream(0, key, "match" if "m" in key else "lobby")
     store.create(stream, b"head of " + key.encode(), owner=owner, waiter=waiter)
     appended(store, stream, count, waiter)

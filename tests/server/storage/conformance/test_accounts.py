@@ -1,4 +1,4 @@
-"""Accounts and tokens, which the operator changes beside the server."""
+"""Accounts and tokens, which the operator changes while the server runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def engine(full_engine: FullEngine) -> FullEngine:
 
 
 def issued(engine: FullEngine, key: str, skeleton: str, digest: bytes, expires: int | None) -> int:
-    """Make an account with a token beside the server."""
+    """Create an account with a token while the server runs."""
 
     def change(registration: Registration) -> int:
         known = registration.by_skeleton(skeleton)
@@ -38,7 +38,7 @@ def issued(engine: FullEngine, key: str, skeleton: str, digest: bytes, expires: 
 
 
 async def seen(condition: Callable[[], object]) -> None:
-    """Wait until a server has noticed what was changed beside it."""
+    """Wait until a server has noticed external changes."""
     async with asyncio.timeout(WAIT_S):
         while not condition():  # noqa: ASYNC110  the database notifies no test
             await asyncio.sleep(0.01)

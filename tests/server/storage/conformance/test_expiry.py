@@ -19,7 +19,7 @@ from tests.server.storage.conformance.engines import (
 )
 
 LATER = 2**40
-"""A time that everything was opened before."""
+"""A time after the start of all streams."""
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ async def test_a_closed_stream_goes_piece_by_piece_and_its_lobby_after_it(engine
     await store.flush()
     store.rate("m9", b"line")
     await store.close()
-    store = engine.open()  # now the journal of SQLite has nothing but its last batch
+    store = engine.open()  # now SQLite's journal contains only its last batch
     expiry = store.expiry
     assert await expiry.closed_streams("lobby", LATER, 0, 9) == []
     old = await expiry.closed_streams("match", LATER, 0, 9)

@@ -1,4 +1,4 @@
-"""Commits that fail: nothing is reported before it is on the disk, nothing is written twice."""
+"""Failed commits: nothing is reported before it is on disk, and nothing is written twice."""
 
 from __future__ import annotations
 

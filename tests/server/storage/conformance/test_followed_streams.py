@@ -1,4 +1,4 @@
-"""The reads of a node from logs that another node writes."""
+"""A node's reads of logs written by another node."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.server.storage.conformance.engines import (
 
 
 class Pair(NamedTuple):
-    """A node that writes and one that reads."""
+    """A writing node and a reading node."""
 
     engine: NodeEngine
     writer: Store
@@ -36,7 +36,7 @@ class Pair(NamedTuple):
         return (await self.reader.new_entries([stream])).get(stream.key)
 
     async def take(self, stream: Stream) -> NewEntries:
-        """Read on in a stream."""
+        """Continue reading a stream."""
         found = await self.new(stream)
         assert isinstance(found, NewEntries)
         stream.tail += len(found.lines)

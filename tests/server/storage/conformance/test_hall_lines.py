@@ -1,4 +1,4 @@
-"""The lines of nodes about their objects: no node misses one, and each writes only its own."""
+"""Nodes' lines about their objects: no node misses a line, and each writes only its own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.server.storage.conformance.test_nodes import closed, take
 
 
 def own(node_engine: NodeEngine, name: str) -> Store:
-    """Start a node with a URL of its own."""
+    """Start a node with its own URL."""
     return node_engine.node(name, f"ws://{name}.example.org")
 
 
@@ -28,7 +28,7 @@ def lines_of(found: HallExchange) -> dict[str, tuple[str, bytes | None]]:
 
 
 class Heard(asyncio.Queue[str]):
-    """The notifications that other nodes have written lines, in order."""
+    """The notifications of lines written by other nodes, in order."""
 
     def __init__(self, *stores: Store) -> None:
         super().__init__()
@@ -37,7 +37,7 @@ class Heard(asyncio.Queue[str]):
             nodes.on_lines_written = lambda name=nodes.name: self.put_nowait(name)
 
     async def next(self, count: int) -> list[str]:
-        """Return the next ones, sorted, as many as have to come."""
+        """Return the given number of next notifications, sorted."""
         async with asyncio.timeout(20):
             return sorted([await self.get() for _ in range(count)])
 
@@ -78,7 +78,7 @@ async def test_it_is_settled_when_every_open_lobby_has_a_line_of_its_living_owne
     assert [each.alive for each in found.nodes] == [False]
     await take(second)
     assert (await exchange(second)).settled
-    assert not (await exchange(first)).settled  # nothing is said of it where it is now
+    assert not (await exchange(first)).settled  # the current owner has no line about it
     await exchange(second, x=b"mine")
     assert lines_of(await exchange(first)) == {"x": ("b", b"mine")}
     await closed(first, second)
@@ -132,7 +132,7 @@ async def test_the_others_are_told_once_of_all_lines_that_were_written(
     heard = Heard(first, second, third)
     await nodes_of(first).exchange({"node a": b"here", "node a more": b"more"})
     assert await heard.next(2) == ["b", "c"]
-    await exchange(second)  # the first one writes, be it nothing
+    await exchange(second)  # the first exchange always writes, even if there are no lines
     assert await heard.next(2) == ["a", "c"]
     for _ in range(3):
         assert not lines_of(await exchange(second))  # a reader notifies no other node

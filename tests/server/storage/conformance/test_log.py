@@ -1,4 +1,4 @@
-"""The log: what is appended becomes durable in order, and is found again."""
+"""The log: appended entries become durable in order and can be read back."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ async def test_a_damaged_stream_stops_no_other(full_engine: FullEngine) -> None:
         written(store, key, 5)
     await store.flush()
     await store.close()
-    await full_engine.open().close()  # SQLite brings its journal into segments at a start
+    await full_engine.open().close()  # SQLite moves its journal into segments at startup
     full_engine.damage("m2", 4)
     full_engine.damage("m3", 0)
     store = full_engine.open()

@@ -32,7 +32,7 @@ def lobby_with_match(store: Store, waiter: RecordingWaiter) -> tuple[Stream, Str
 
 
 def losses(store: Store) -> list[Mapping[str, str | None]]:
-    """Return a list of what a node hears that it has lost from now on."""
+    """Return a list that collects the lobbies reported as lost to a node from now on."""
     lost: list[Mapping[str, str | None]] = []
     nodes_of(store).on_lost = lost.append
     return lost
@@ -101,7 +101,7 @@ async def test_of_a_closed_lobby_only_its_open_matches_are_taken(node_engine: No
 
 
 async def test_a_node_knows_whether_another_one_still_has_a_lobby(node_engine: NodeEngine) -> None:
-    """One that was started again at once has not let go of its lobbies yet, and is alive."""
+    """A node that was restarted immediately has not released its lobbies yet and is alive."""
     first, second = node_engine.node("a"), node_engine.node("b")
     lobby_with_match(first, RecordingWaiter())
     await first.flush()
@@ -136,7 +136,7 @@ async def test_lobbies_of_a_dead_node_are_left_to_those_that_stand_by_for_it(
     for each in (first, mate, other):
         await nodes_of(each).beat()
     assert [nodes_of(each).first for each in (first, mate, other)] == [True, False, True]
-    assert await nodes_of(other).has_all()  # the lobby is at a living node that serves
+    assert await nodes_of(other).has_all()  # the lobby is owned by a live, serving node
     assert not await nodes_of(mate).has_all()
     node_engine.expire("a")
     assert await take(other) == []
@@ -147,7 +147,7 @@ async def test_lobbies_of_a_dead_node_are_left_to_those_that_stand_by_for_it(
     assert await nodes_of(other).has_all()
     await mate.close()
     node_engine.expire("b")
-    assert [each.key for each in await take(other)] == ["x"]  # no node stands by any more
+    assert [each.key for each in await take(other)] == ["x"]  # there is no standby node left
     await closed(first, other)
 
 
@@ -155,7 +155,7 @@ async def test_lobbies_of_a_dead_node_are_left_to_those_that_stand_by_for_it(
 
 
 async def test_a_former_owner_writes_nothing_more_of_a_lobby(node_engine: NodeEngine) -> None:
-    """Two nodes believe that they own a lobby: there is one history, and the loser says why."""
+    """If two nodes believe that they own a lobby, there is a single history, and the loser reports why."""
     first, second = node_engine.node("a"), node_engine.node("b")
     waiter, other = RecordingWaiter(), RecordingWaiter()
     lobby, match = lobby_with_match(first, waiter)
@@ -184,7 +184,7 @@ async def test_a_former_owner_writes_nothing_more_of_a_lobby(node_engine: NodeEn
 
 
 async def test_a_match_cannot_be_made_in_a_lobby_that_was_taken(node_engine: NodeEngine) -> None:
-    """Nothing collides with the head of a new stream: the lobby's row keeps it out."""
+    """A new stream has no head to conflict with; the lobby's row fences it."""
     first, second = node_engine.node("a"), node_engine.node("b")
     waiter = RecordingWaiter()
     written(first, "lobby", 1)
@@ -267,7 +267,7 @@ async def test_a_lobby_that_was_lost_can_be_taken_back(node_engine: NodeEngine) 
 async def test_who_takes_back_what_it_did_not_know_that_it_had_lost_steps_down_first(
     node_engine: NodeEngine,
 ) -> None:
-    """It stood still while another node had the lobby, which is dead as well by now."""
+    """The node was suspended while another node, now dead, owned the lobby."""
     first, second = node_engine.node("a"), node_engine.node("b")
     lobby_with_match(first, RecordingWaiter())
     await first.flush()
@@ -324,7 +324,7 @@ async def test_a_node_that_was_taken_for_dead_lets_its_lobbies_go(node_engine: N
 async def test_a_heartbeat_counts_for_so_long_as_the_database_thinks(
     node_engine: NodeEngine,
 ) -> None:
-    """A node that stood still knows by its own clock that its turn is over."""
+    """A suspended node knows from its own clock that its turn is over."""
     first = node_engine.node("a")
     await nodes_of(first).beat()
     assert nodes_of(first).first
@@ -335,7 +335,7 @@ async def test_a_heartbeat_counts_for_so_long_as_the_database_thinks(
     await first.close()
 
 
-# --- what all nodes know --------------------------------------------------------------------------
+# --- shared knowledge -----------------------------------------------------------------------------
 
 
 async def test_a_node_starts_with_its_own_lobbies_and_numbers_that_nobody_else_has(

@@ -1,4 +1,4 @@
-"""The messages to operators about a PostgreSQL database that cannot be used."""
+"""The messages to operators about an unusable PostgreSQL database."""
 
 from __future__ import annotations
 

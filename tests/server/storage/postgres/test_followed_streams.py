@@ -1,4 +1,4 @@
-"""The reads of a node from another node's logs in PostgreSQL: limits, damage, outages."""
+"""A node's reads of another node's logs in PostgreSQL: limits, damage, outages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.e2e
 
 
 class PostgresPair(Pair):
-    """A pair on PostgreSQL."""
+    """A writing and a reading node on PostgreSQL."""
 
     def execute(self, sql: str, *values: object) -> None:
         assert isinstance(self.engine, PostgresEngine)

@@ -1,4 +1,4 @@
-"""Lines of nodes in PostgreSQL: those that are lost, refused and old; connections that listen."""
+"""Nodes' lines in PostgreSQL: lost, refused and old ones, and listening connections."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ pytestmark = pytest.mark.e2e
 
 
 def own(url: PostgresURL, name: str) -> PostgresStore:
-    """Start a node with a URL of its own."""
+    """Start a node with its own URL."""
     return node(url, name, f"ws://{name}.example.org")
 
 
 async def test_a_line_that_was_lost_is_missing(url: PostgresURL) -> None:
-    """The owner of a lost line learns of it with its next exchange, and writes it again."""
+    """The owner of a lost line learns of the loss in its next exchange and rewrites it."""
     first, second = own(url, "a"), own(url, "b")
     written(first, "x", 0, RecordingWaiter())
     await first.flush()
@@ -87,7 +87,7 @@ async def test_lines_that_could_not_be_written_are_not_told_of(url: PostgresURL)
 
 
 async def test_a_node_listens_again_when_its_connection_was_lost(url: PostgresURL) -> None:
-    """With its next poll, the node reads the lines whose notifications it missed."""
+    """In its next poll, the node reads the lines whose notifications it missed."""
     first, second = own(url, "a"), own(url, "b")
     await PostgresEngine(url).until_listening(second)
     query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%%'"

@@ -1,4 +1,4 @@
-"""Nodes on PostgreSQL: locks, clocks, servers without a name, connections that are cut."""
+"""Nodes on PostgreSQL: locks, clocks, servers without a name, cut connections."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ pytestmark = pytest.mark.e2e
 
 
 def node(url: PostgresURL, name: str, url_of: str = SHARED_URL) -> PostgresStore:
-    """Start a node whose heart beats when the test says so, and not beside it."""
+    """Start a node that sends heartbeats only when the test says so."""
     return PostgresEngine(url).node(name, url_of)
 
 
@@ -78,7 +78,7 @@ async def connected(url: PostgresURL) -> AsyncIterator[Connection]:
 
 
 async def test_a_batch_that_is_under_way_comes_before_the_take_over(url: PostgresURL) -> None:
-    """The lobby of a transaction that is open cannot be taken; then its entries are all there."""
+    """A lobby in an open transaction cannot be taken over; afterwards all of its entries exist."""
     first, second = node(url, "a"), node(url, "b")
     waiter = RecordingWaiter()
     _, match = lobby_with_match(first, waiter)
@@ -92,7 +92,7 @@ async def test_a_batch_that_is_under_way_comes_before_the_take_over(url: Postgre
         await Ownership._commit(ownership, db)
 
     ownership._commit = slow  # type: ignore[method-assign]
-    postgres_nodes(second)._expires_s = 0.0  # nodes whose last beat is in the past are dead
+    postgres_nodes(second)._expires_s = 0.0  # nodes whose last heartbeat is in the past are dead
     appended(first, match, 1, waiter)
     await first.flush()
     assert seen == [[]]
@@ -156,7 +156,7 @@ async def test_a_server_without_a_name_shuts_out_nodes_whose_lock_is_gone(
 
 
 async def test_a_node_whose_connections_are_cut_keeps_its_lobbies(url: PostgresURL) -> None:
-    """Its lock is gone with them; what counts is the heartbeat, which beats on."""
+    """The lock is lost with them, but the heartbeats that decide continue."""
     first, second = node(url, "a"), node(url, "b")
     waiter = RecordingWaiter()
     lobby, _ = lobby_with_match(first, waiter)
@@ -179,7 +179,7 @@ async def test_a_node_whose_connections_are_cut_keeps_its_lobbies(url: PostgresU
 
 
 async def until_beating(store: PostgresStore) -> None:
-    """Write a heartbeat, over a new connection where the old one turns out to be gone."""
+    """Write a heartbeat, reconnecting if the old connection is lost."""
     try:
         await nodes_of(store).beat()
     except StoreError:
@@ -246,7 +246,7 @@ async def test_a_clock_that_is_wrong_by_a_minute_changes_no_owner(
 async def test_a_late_heartbeat_waits_for_the_take_over_that_is_under_way(
     url: PostgresURL, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its own row says that it is alive again, the lobby's does not say yet that it is lost."""
+    """Its own row shows it as alive again, and the lobby's row does not show the loss yet."""
     first, second = node(url, "a"), node(url, "b", "ws://b.example.org")
     lobby_with_match(first, RecordingWaiter())
     await first.flush()
@@ -293,7 +293,7 @@ async def test_a_token_is_revoked_at_every_node_at_once(url: PostgresURL) -> Non
 
 
 async def test_the_ladders_lines_are_in_the_order_of_their_commits(url: PostgresURL) -> None:
-    """Readers miss no line before their position: a batch waits for one that draws a place."""
+    """Readers miss no line before their position: a batch waits for others that draw positions."""
     first, second = node(url, "a"), node(url, "b")
     ownership = first._writer._ownership
     waiting: list[asyncio.Task[None]] = []
@@ -339,7 +339,7 @@ async def test_a_heartbeat_and_a_batch_that_find_the_fence_tell_of_it_once(
 async def test_a_node_that_stands_still_in_the_middle_of_a_batch_keeps_no_lobby(
     url: PostgresURL,
 ) -> None:
-    """The database has the first part of its pipeline, and would wait for the rest for ever."""
+    """The database has received the first part of its pipeline and would wait forever for the rest."""
     first, second = node(url, "a"), node(url, "b")
     waiter = RecordingWaiter()
     lobby, _ = lobby_with_match(first, waiter)
@@ -366,11 +366,11 @@ async def test_a_node_that_stands_still_in_the_middle_of_a_batch_keeps_no_lobby(
     await second.close()
 
 
-# --- what one node writes about players, the others know -----------------------------------------
+# --- players shared between nodes ----------------------------------------------------------------
 
 
 async def known_at(store: PostgresStore, url: PostgresURL) -> set[str]:
-    """Return which players a node knows once it has read what is new."""
+    """Return the players known to a node after reading all new rows."""
     async with connected(url) as db:
         await store.players.take_up(db)
     players = store.players
@@ -381,7 +381,7 @@ async def known_at(store: PostgresStore, url: PostgresURL) -> set[str]:
 
 
 async def test_a_guest_that_one_node_deletes_is_unknown_at_the_others(url: PostgresURL) -> None:
-    """Guests come, take the names of absent guests, and are deleted, at either node."""
+    """Guests sign in, take the names of absent guests, and are deleted, at both nodes."""
     first, second = node(url, "a"), node(url, "b")
     stores = (first, second)
 

@@ -1,4 +1,4 @@
-"""Players that several nodes read: nothing that was read is put over a later write."""
+"""Players shared by nodes: a read never overwrites a later write."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GUEST = ("g1", "ada", "human", False, "ada", 1000)
 
 
 class Writer:
-    """Keeps what is to be called when a statement is on the disk."""
+    """Stores callbacks for durable statements."""
 
     def __init__(self) -> None:
         self.applied: list[Any] = []
@@ -24,7 +24,7 @@ class Writer:
 
 
 class Rows:
-    """A cursor over rows; `before_end` is called before the last of them is there."""
+    """A cursor over rows; `before_end` is called before the last row is returned."""
 
     def __init__(self, rows: Iterable[Any], before_end: Any = None) -> None:
         self._rows, self._before_end = list(rows), before_end
@@ -36,7 +36,7 @@ class Rows:
 
 
 class Database:
-    """Answers the questions of `take_up` from a table; `overtake` is called in the first read."""
+    """Answers the queries of `take_up` from a table; `overtake` is called during the first read."""
 
     def __init__(self) -> None:
         self.rows = [(*GUEST, b"1", 1)]
@@ -54,7 +54,7 @@ class Database:
 
 
 class EmptyDatabase:
-    """An empty database, as a node finds it at its first start."""
+    """An empty database, as at a node's first start."""
 
     @contextmanager
     def transaction(self) -> Any:

@@ -28,12 +28,12 @@ def execute(url: PostgresURL, sql: str) -> None:
 
 
 def terminate(url: PostgresURL, db: Connection) -> None:
-    """End the backend of a connection, and wait until it is gone."""
+    """Terminate the backend of a connection and wait for its end."""
     execute(url, f"SELECT pg_terminate_backend({db.info.backend_pid}, 5000)")
 
 
 async def test_the_fence_holds_where_the_lock_does_not(url: PostgresURL) -> None:
-    """Two stores that both believe that they own the database: one of them writes."""
+    """Of two stores that both believe that they own the database, only one can write."""
     loop = asyncio.get_running_loop()
     first = PostgresStore(url, loop)
     waiter = RecordingWaiter()
@@ -57,7 +57,7 @@ async def test_the_fence_holds_where_the_lock_does_not(url: PostgresURL) -> None
 
 
 async def test_a_commit_that_is_looked_up_does_not_happen_later(url: PostgresURL) -> None:
-    """A transaction is still on its way when it counts as absent: it must fail from then on."""
+    """A transaction in transit that counts as lost must fail from then on."""
     loop = asyncio.get_running_loop()
     store = PostgresStore(url, loop)
     written(store)
@@ -103,7 +103,7 @@ async def test_a_connection_that_is_cut_costs_nobody_anything(url: PostgresURL) 
 async def test_a_connection_that_ends_at_a_commit_leaves_each_entry_once(
     url: PostgresURL, moment: str, named: bool
 ) -> None:
-    """The backend ends before the commit reaches it, or before its answer does, three times."""
+    """The backend ends three times, before it receives the commit or before it answers."""
     node = NodeIdentity("a", "ws://games.example.org") if named else None
     store = PostgresStore(url, asyncio.get_running_loop(), node=node, retries=(0.01,) * 5)
     waiter = RecordingWaiter()
@@ -192,7 +192,7 @@ def test_programs_that_start_at_once_make_the_tables_once(url: PostgresURL) -> N
 
 
 async def test_a_store_forgets_what_only_an_open_lobby_asks_about(url: PostgresURL) -> None:
-    """Keys and endings of a lobby's matches are kept until it is closed, and no longer."""
+    """Keys and results of a lobby's matches are kept only until it is closed."""
     store = PostgresStore(url, asyncio.get_running_loop())
     for number in range(20):
         key = f"lobby{number}"

@@ -1,4 +1,4 @@
-"""The files of a database: what is opened, what is refused, and in which words."""
+"""The files of a database: which are opened, which are refused, and the messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIDES = ("", "-wal", "-shm", ".lock")
 
 
 def opened(path: Path) -> None:
-    """Take and open a database as a server does, and let it go again."""
+    """Lock and open a database like a server, and release it."""
     path = resolve_path(path)
     with lock(path):
         prepared(path).close()
@@ -47,7 +47,7 @@ def side(path: Path, suffix: str) -> Path:
     return Path(f"{path}{suffix}")
 
 
-# --- never a new database where another one's log lies ----------------------------------------
+# --- no new database next to another one's log ------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", ["-wal", "-shm", "-mark"])
@@ -69,7 +69,7 @@ def test_a_database_that_has_lost_its_log_is_not_taken_for_a_new_one(path: Path)
     db = sqlite3.connect(path, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("CREATE TABLE journal (batch INTEGER PRIMARY KEY)")
-    page = path.read_bytes()  # all but the first page is in the log still
+    page = path.read_bytes()  # all pages except the first are still in the log
     db.close()
     for suffix in SIDES:
         side(path, suffix).unlink(missing_ok=True)
@@ -106,7 +106,7 @@ def test_a_start_that_was_cut_off_is_made_again(path: Path) -> None:
     opened(path)
 
 
-# --- for the owner alone ----------------------------------------------------------------------
+# --- file permissions -------------------------------------------------------------------------
 
 
 def test_the_files_are_for_their_owner_alone(path: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_file_with_a_second_hard_link_is_refused(path: Path, tmp_path: Path) -
     opened(path)
 
 
-# --- what is no database ----------------------------------------------------------------------
+# --- other files ------------------------------------------------------------------------------
 
 
 def _directory(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Damaged databases: damaged parts are set aside and reported, and all else goes on."""
+"""Damaged databases: damaged parts are set aside and reported, and everything else continues."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def in_segment(world: UsedServer) -> Callable[[Path], None]:
     def damage(path: Path) -> None:
         with closing(
             sqlite3.connect(path, isolation_level=None)
-        ) as db:  # nothing is read before it
+        ) as db:  # nothing before it is read
             db.execute(f"DELETE FROM checkpoint WHERE {where_stream(world.damaged)}")
         flip_bit(path, "stretch", "lines", where_stream(world.damaged), 0.95)
 
@@ -79,7 +79,7 @@ def in_head_as_text(world: UsedServer) -> Callable[[Path], None]:
 
 
 def as_another(changes: dict[str, Any]) -> Callable[[UsedServer], Callable[[Path], None]]:
-    """Write a setup that is valid, links and all, but not one that this server can play."""
+    """Write a valid setup with correct links that this server cannot play."""
 
     def of(world: UsedServer) -> Callable[[Path], None]:
         def damage(path: Path) -> None:
@@ -96,7 +96,7 @@ def as_another(changes: dict[str, Any]) -> Callable[[UsedServer], Callable[[Path
 
 
 def rewrite(db: sqlite3.Connection, key: str, head: bytes) -> None:
-    """Give a stream another head, and all its entries links that follow from it."""
+    """Replace a stream's head and recompute the links of all its entries."""
     journal.recover(db)
     link = chain_hash("", head)
     db.execute("UPDATE stream SET head = ?, link = ? WHERE key = ?", (head, link, key))
@@ -111,7 +111,7 @@ def rewrite(db: sqlite3.Connection, key: str, head: bytes) -> None:
 
 
 def broken_log(world: UsedServer) -> Callable[[Path], None]:
-    """Write entries whose links fit and that are no match."""
+    """Write entries with correct links that are not a valid match."""
 
     def damage(path: Path) -> None:
         with closing(sqlite3.connect(path, isolation_level=None)) as db:
@@ -191,7 +191,7 @@ def _require_refusals(world: UsedServer) -> None:
 
 
 def _require_the_match_again(world: UsedServer) -> None:
-    """Its lobby plays it once more, under another name, and rates nothing."""
+    """Its lobby replays it under another name and does not rate it."""
     world.server.advance(1)
     again = world.running(f"{world.damaged}b")
     assert again is not None
@@ -262,7 +262,7 @@ def test_a_checkpoint_is_used_and_goes_with_the_end_of_its_match(world: UsedServ
 def test_a_damaged_journal_hurts_whom_it_concerns(
     world: UsedServer, place: float, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The entries that no segment has yet: here all of them, one batch an entry."""
+    """The entries not yet in a segment: here all of them, in one batch each."""
     well = world.running(world.intact)
     number = world.server.directory.matches[world.damaged].stream.number
     world.restart(lambda path: flip_bit(path, "journal", "lines", f"ends GLOB '{number}:*'", place))
@@ -293,7 +293,7 @@ def test_damaged_summaries_and_ledger_lines_are_left_out(
 
 
 def test_a_result_whose_summary_is_damaged_is_read_from_the_record(world: UsedServer) -> None:
-    """A lobby that missed the end of its match gets the result in the footer."""
+    """A lobby that missed the end of its match gets the result from the footer."""
     ada, _ = world.guests["ada"], world.guests["bob"]
     ada.ask("resign", match=world.damaged)
     world.restart(lambda path: _unhear(path, world))
@@ -302,7 +302,7 @@ def test_a_result_whose_summary_is_damaged_is_read_from_the_record(world: UsedSe
 
 
 def _unhear(path: Path, world: UsedServer) -> None:
-    """Cut the end of the match out of its lobby's log, and damage the match's summary."""
+    """Remove the end of the match from its lobby's log, and damage the match's summary."""
     flip_bit(path, "stream", "summary", f"key = '{world.damaged}'", 0.0)
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         number = db.execute("SELECT number FROM stream WHERE key = ?", (world.lobby,)).fetchone()[0]
@@ -363,13 +363,13 @@ def test_a_match_with_a_house_bot_ends_with_its_lobby(world: UsedServer) -> None
     assert b'"cause":"infrastructure"' in record
 
 
-# --- while it runs ----------------------------------------------------------------------------
+# --- at run time ------------------------------------------------------------------------------
 
 
 def test_a_log_that_cannot_be_read_again_is_set_aside(
     world: UsedServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a failed write a match is loaded again; the disk may have become worse meanwhile."""
+    """After a failed write a match is reloaded; the disk may have become worse in the meantime."""
 
     damaged = StoreError("entry 3 does not continue the chain")
     directory = world.server.directory
@@ -385,7 +385,7 @@ def test_a_log_that_cannot_be_read_again_is_set_aside(
 
 
 def answering(found: dict[str, Any]) -> Any:
-    """Return a `SQLiteStore.reload` that finds this."""
+    """Return a `SQLiteStore.reload` with this result."""
 
     async def reload(keys: list[str]) -> dict[str, Any]:
         return {key: found[key] for key in keys}
@@ -451,7 +451,7 @@ def test_a_disk_that_fails_at_the_start_sets_nothing_aside(
 
 
 def test_a_match_that_exists_is_not_begun_again(world: UsedServer) -> None:
-    """A lobby's log that lost its end must not poison a batch with a second stream of a name."""
+    """A lobby's log that lost its end must not break a batch with a duplicate stream name."""
     world.restart(lambda path: None)
     directory = world.server.directory
     lobby_runner = directory.lobbies[world.lobby]
@@ -487,7 +487,7 @@ def test_a_finished_record_that_is_damaged_is_not_handed_out(
 
 
 def crashed(world: UsedServer, directory: Path) -> Path:
-    """Copy the files of a running server as a crash leaves them; return the database's."""
+    """Copy the files of a running server as after a crash; return the database's path."""
     directory.mkdir()
     copy = directory / "kibitz.db"
     for suffix in ("", "-wal", "-mark"):
@@ -496,7 +496,7 @@ def crashed(world: UsedServer, directory: Path) -> Path:
 
 
 def started(world: UsedServer, path: Path) -> str | None:
-    """Start a server with a database; return its refusal, else require all reported entries."""
+    """Start a server on a database; return its refusal, or require all reported entries."""
     try:
         server = VirtualServer(world.server.games, path)
     except StoreError as error:
@@ -518,7 +518,7 @@ def test_what_a_crash_leaves_is_taken_up(world: UsedServer, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.2, 0.5, 0.8, 0.95, 0.9999])
 def test_a_log_that_was_cut_off_is_refused(world: UsedServer, tmp_path: Path, share: float) -> None:
-    """SQLite takes what is left for all there is; the mark knows better."""
+    """SQLite accepts the truncated log as complete; the watermark detects the loss."""
     path = crashed(world, tmp_path / "crash")
     wal = Path(f"{path}-wal")
     whole = wal.read_bytes()
@@ -569,9 +569,9 @@ def test_files_that_do_not_belong_together_are_refused(
 def test_a_server_starts_with_every_other_byte_of_a_database_changed(
     world: UsedServer, tmp_path: Path
 ) -> None:
-    """If any bit of the file flips, the start fails with one sentence or sets things aside.
+    """If any bit of the file flips, the start fails with a message or sets parts aside.
 
-    Content that is stored only once, such as a player's name, may change unnoticed.
+    Content that is stored only once, such as a player's name, may change undetected.
     """
     world.restart(lambda path: None)
     world.server.close()
@@ -600,7 +600,7 @@ def test_a_text_that_is_none_hurts_its_stream_alone(world: UsedServer) -> None:
 
 
 def test_a_damaged_schema_is_one_sentence(world: UsedServer) -> None:
-    """SQLite's error message may be no text at all."""
+    """SQLite's error message may be invalid text."""
     world.restart(lambda path: None)
 
     def damage(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The journal's rows: what is found in them when they are not as they were written."""
+"""The journal's rows: recovering entries from altered rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def db(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 
 class Writer:
-    """Writes streams as the store does, a row for each call of `write`."""
+    """Writes streams like the store, with one row per call of `write`."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self.db = db
@@ -71,7 +71,7 @@ def lines(number: int, last: int) -> list[bytes]:
 
 
 def found(db: sqlite3.Connection) -> dict[int, tuple[int, bool]]:
-    """Return how far each stream gets, and whether it is sound there."""
+    """Return the end of each stream and whether it is sound there."""
     reading = journal.read(db)
     for tail in reading.tails.values():
         assert tail.lines == lines(tail.number, tail.last)[tail.segmented :]
@@ -134,7 +134,7 @@ def test_a_changed_entry_is_found_and_is_its_streams(
     write(db, batch, change)
     after = found(db)
     for number, (last, sound) in expected.items():
-        # A row that claims to be intact is not searched for what may still fit.
+        # A row that claims to be intact is not searched for salvageable entries.
         assert after[number] in {(last, sound), (last - (write is sealed), sound)}
     if write is edit:
         untouched = SOUND.keys() - expected.keys()
@@ -143,7 +143,7 @@ def test_a_changed_entry_is_found_and_is_its_streams(
 
 @pytest.mark.parametrize("batch", range(1, 7))
 def test_every_byte_of_every_row_counts(db: sqlite3.Connection, writer: Writer, batch: int) -> None:
-    """A changed byte affects only streams of its row, and none ends early without an error."""
+    """A changed byte affects only streams in its row, and no stream ends early without an error."""
     row = journal.row_at(db, batch)
     assert row is not None
     inside = row.last_entries
@@ -211,7 +211,7 @@ def test_recovery_keeps_what_is_sound_and_the_rows_that_are_not(
 def test_recovery_goes_on_where_a_compaction_was_cut_off(
     db: sqlite3.Connection, writer: Writer
 ) -> None:
-    """The remaining segments follow the existing ones once, whichever those are."""
+    """The remaining segments are added exactly once, whichever segments exist."""
     reading = journal.read(db, weight=1100)
     assert 1 < reading.last < 6
     for tail in list(reading.tails.values())[:2]:

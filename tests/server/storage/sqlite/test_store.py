@@ -1,4 +1,4 @@
-"""The log on disk: batches, segments, recovery, and what happens when writing fails."""
+"""The log on disk: batches, segments, recovery, and failed writes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from kibitz_server.storage.streams import Stored, Stream
 
 
 class RecordingWaiter:
-    """A waiter that keeps its reports."""
+    """A waiter that stores its reports."""
 
     def __init__(self) -> None:
         self.told: list[int] = []
@@ -97,14 +97,14 @@ def overwrite_page(path: Path) -> None:
 
 
 def crashed(path: Path, copy: Path) -> Path:
-    """Copy the database as a crash would leave it: with its write-ahead log."""
+    """Copy the database with its write-ahead log, as after a crash."""
     for suffix in ("", "-wal"):
         Path(f"{copy}{suffix}").write_bytes(Path(f"{path}{suffix}").read_bytes())
     return copy
 
 
 def take_over_database(db: sqlite3.Connection) -> None:
-    """Write the next batch, as another server would."""
+    """Write the next batch like another server."""
     last = journal.last_batch(db)
     db.execute(journal.INSERT_ROW, journal.seal_row(last + 1, "another", {}, b""))
 
@@ -307,7 +307,7 @@ async def test_the_journal_does_not_grow_for_ever(path: Path) -> None:
 async def test_a_reading_passes_over_rows_whose_streams_are_all_closed(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It looks at no line of theirs, and takes up none of those that share a row with others."""
+    """It neither reads their lines nor keeps those that share a row with others."""
     store = opened(path)
     over, running = written(store, "over"), written(store, "running")
     for seq in range(1, 21):
@@ -326,7 +326,7 @@ async def test_a_reading_passes_over_rows_whose_streams_are_all_closed(
 
     monkeypatch.setattr(journal, "_tail", counted)
     found = store._readers.submit(journal.read).result()
-    assert looked_at.count(over.number) == 5  # for the end of each row that it shares
+    assert looked_at.count(over.number) == 5  # for the end of each shared row
     assert {number: tail.last for number, tail in found.tails.items()} == {running.number: 5}
     assert found.weight >= 20 * journal.ROW_BYTES
     await store.close()
@@ -414,7 +414,7 @@ async def test_a_damaged_segment_is_reported_and_the_others_go_on(path: Path) ->
         await store.close()
 
 
-# --- trouble ----------------------------------------------------------------------------------
+# --- failures ---------------------------------------------------------------------------------
 
 
 class FailingConnection:
@@ -535,7 +535,7 @@ async def test_an_owner_that_was_replaced_stops_writing(path: Path) -> None:
 
 
 async def test_nothing_is_lost_when_a_batch_was_given_up_before(path: Path, tmp_path: Path) -> None:
-    """Entries durable before a failure are durable after it, however the journal is emptied."""
+    """Entries that are durable before a failure remain so, however the journal is emptied."""
     for more in (0, 1):
         store = opened(path.with_name(f"{more}.db"), journal_bytes=20_000)
         ear = RecordingWaiter()
@@ -598,7 +598,7 @@ async def test_a_waiter_that_raises_harms_nobody(
 
 
 async def test_lobbies_are_told_of_a_commit_when_its_moves_were_written(path: Path) -> None:
-    """A batch's matches send their messages of this turn before a lobby is notified."""
+    """A batch's matches send their messages of this turn before lobbies are notified."""
     store = opened(path)
     loop = asyncio.get_running_loop()
     heard: list[str] = []
@@ -622,7 +622,7 @@ async def test_lobbies_are_told_of_a_commit_when_its_moves_were_written(path: Pa
     store.create(match, b"{}", owner=None, waiter=None)
     store.append(lobby, 2, b'{"seq":2}', of_lobby)
     store.append(match, 1, b'{"seq":1}', of_match)
-    await asyncio.wait_for(store.flush(), 5)  # which waits for the lobbies, too
+    await asyncio.wait_for(store.flush(), 5)  # which also waits for the lobbies
     assert heard == ["match 1", "written", "lobby 0", "lobby 1", "lobby 2"]
     assert (lobby.durable, match.durable) == (2, 1)
     store.append(lobby, 3, b'{"seq":3}', of_lobby)
@@ -642,7 +642,7 @@ async def test_after_another_owner_has_written_everything_is_lost_at_once(path: 
     other.close()
 
     class Again(RecordingWaiter):
-        """Appends whenever a loss is reported, as a running match does."""
+        """Appends whenever a loss is reported, like a running match."""
 
         def lost(self, error: StoreError) -> None:
             super().lost(error)
@@ -710,7 +710,7 @@ async def test_a_disk_that_is_well_again_is_noticed(
 async def test_a_given_up_batch_that_was_written_all_the_same_is_taken_as_it_is(
     path: Path,
 ) -> None:
-    """The commit reports an error, has happened, and the disk cannot be asked."""
+    """The commit succeeds but reports an error, and the disk cannot be queried."""
     store = opened(path)
     ear = RecordingWaiter()
     written(store, count=2, ear=ear)
@@ -912,7 +912,7 @@ async def test_the_end_of_a_stream_takes_its_checkpoint_with_it(path: Path) -> N
     await store.close()
 
 
-# --- rows that are in no hurry ------------------------------------------------------------------
+# --- low-priority rows --------------------------------------------------------------------------
 
 ROW = (
     "INSERT INTO player (key, name, skeleton, kind, account, created)"
@@ -921,7 +921,7 @@ ROW = (
 
 
 class AwaitedWaiter(RecordingWaiter):
-    """A waiter that can be waited for."""
+    """A waiter that can be awaited."""
 
     def __init__(self) -> None:
         super().__init__()

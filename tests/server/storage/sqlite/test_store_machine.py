@@ -1,17 +1,17 @@
-"""Anything that may happen to the store, in any order, with a crash at any moment.
+"""Random operations on the store, in any order, with crashes at any time.
 
-The machine appends to streams and closes them. It lets commits succeed, fail, or fail after they
-have happened, lets waiters raise, and delays a compaction's rows. It reloads lost streams, and
-copies the files as they are, as a crash would leave them. An entry once reported as durable must be
-on the disk, once, in its place, whatever happened since.
+The machine appends to streams and closes them. It makes commits succeed, fail, or report an error
+after succeeding, makes waiters raise exceptions, and delays a compaction's rows. It reloads lost
+streams, and copies the files as a crash would leave them. Every entry that was reported as durable
+must then be on disk exactly once and in its place.
 
-It also writes guests at low priority, and entries that name them. A crash may lose a guest who
-waits for a batch. The disk must never name a guest who is not there, and has no guest twice. No
-guest waits longer than the store's limit while its disk is well.
+It also writes guests at low priority, and entries that refer to them. A crash may lose a guest who
+waits for a batch. The disk must never refer to a missing guest or contain a guest twice. No guest
+waits longer than the store's limit while the disk works.
 
-On other copies the machine changes rows of the journal and cuts the write-ahead log. The stream
-must be reported, or the database refused. No stream may silently be shorter than the entries
-reported as durable.
+On other copies the machine changes rows of the journal and truncates the write-ahead log. Damaged
+streams must be reported, or the database refused. No stream may silently be shorter than the
+entries reported as durable.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ from tests.tools.virtual_time import Scheduler, VirtualLoop
 SUFFIXES = ("", "-wal", "-mark")
 FULL = sqlite3.OperationalError("database or disk is full")
 GUEST_TABLE = "CREATE TABLE IF NOT EXISTS guest (number INTEGER)"
-"""Has no key, so that a row that is written twice is there twice."""
+"""A table without a key, so that a row written twice is stored twice."""
 INSERT_GUEST = "INSERT INTO guest (number) VALUES (?)"
 
 
 class FailingConnection:
-    """A connection some of whose statements fail, before or after they were carried out."""
+    """A connection with statements that fail before or after their execution."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
@@ -84,7 +84,7 @@ class FailingConnection:
 
 
 class StepStore(SQLiteStore):
-    """The store, whose commits and readings happen when the machine says so."""
+    """A store whose commits and reads happen when the machine says so."""
 
     def __init__(self, path: Path, loop: VirtualLoop) -> None:
         super().__init__(path, loop.loop, retries=(0.05,), journal_bytes=1500)
@@ -97,9 +97,9 @@ class StepStore(SQLiteStore):
         writer._commits, writer.db, writer._failed = self, self.faulty, self.fail
         cast(Any, self._compaction)._read_journal = self.read_journal
         self.waiting: Share | None = None
-        """The compaction's part in the batch that waits for its commit."""
+        """The compaction's part of the batch to be committed."""
         self.committed = False
-        """Whether it has happened, and is not reported yet."""
+        """Whether the commit has happened but is not reported yet."""
         self.readings: list[tuple[object, Future[journal.JournalContents]]] = []
         self.trims = 0
 
@@ -117,7 +117,7 @@ class StepStore(SQLiteStore):
         self._writer._succeeded() if error is None else self._writer._failed(error)
 
     def fail(self, error: Exception) -> None:
-        if not isinstance(error, sqlite3.Error):  # the disk's errors are all that is planted
+        if not isinstance(error, sqlite3.Error):  # only disk errors are planted
             raise AssertionError("a batch cannot be written") from error
         self._failed(error)
 
@@ -136,24 +136,24 @@ class StepStore(SQLiteStore):
 
 @dataclass
 class Model:
-    """A stream from its writer's view."""
+    """A stream from its writer's perspective."""
 
     key: str
     stream: Stream
     lines: list[bytes] = field(default_factory=list)
-    """All entries appended, from the first one."""
+    """All appended entries."""
     told: int = -1
     """The last entry reported as durable."""
     lost: bool = False
     finished: bool = False
     closed: bool = False
-    """Whether the end was reported as durable."""
+    """Whether the stream's end was reported as durable."""
     raises: bool = False
     wrongs: list[str] = field(default_factory=list)
-    """Wrong reports to a waiter, kept because the store would catch an exception."""
+    """Wrong reports to a waiter, stored because the store would catch an exception."""
 
     def check(self, found: Sequence[bytes], where: str) -> None:
-        """Require that the disk has all acknowledged entries, and a prefix of the appended."""
+        """Require that the disk has all acknowledged entries and a prefix of the appended ones."""
         told = max(0, self.told)
         assert list(found[:told]) == self.lines[:told], f"{where}: {self.key} lost entries"
         assert list(found) == self.lines[: len(found)], f"{where}: {self.key} has other entries"
@@ -210,16 +210,16 @@ class Statement:
 
 
 class Guest:
-    """A guest who has said hello: the waiter of a low-priority row, as `Accounts` has one.
+    """A guest after hello: the waiter of a low-priority row, as in `Accounts`.
 
-    One that `returns` is written again when its row is lost, with a number of its own.
+    A guest that `returns` is rewritten with a new number if its row is lost.
     """
 
     def __init__(self, machine: StoreMachine, *, returns: bool) -> None:
         self._machine = machine
         self._returns = returns
         self.told = 0
-        """How often it heard that its row is on the disk."""
+        """How often its row was reported as durable."""
         self.write()
 
     def write(self) -> None:
@@ -241,7 +241,7 @@ class Guest:
 
 
 class FlushWaiter:
-    """Stands for the future that `SQLiteStore.flush` waits for."""
+    """A fake of the future that `SQLiteStore.flush` awaits."""
 
     def __init__(self) -> None:
         self.is_done = False
@@ -257,7 +257,7 @@ class FlushWaiter:
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """One database, its streams, and everything that may go wrong."""
+    """One database, its streams, and all kinds of failures."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -267,13 +267,13 @@ class StoreMachine(RuleBasedStateMachine):
         self.models: dict[str, Model] = {}
         self.rows: set[int] = set()
         self.guests: dict[int, Guest] = {}
-        """Guests whose row waits or was reported as durable, by its number."""
+        """Guests whose row is waiting or was reported as durable, by number."""
         self.lost_guests: set[int] = set()
-        """Rows reported as lost; a commit in doubt may have happened nevertheless."""
+        """Rows reported as lost; a commit in doubt may still have happened."""
         self.named_guests: dict[int, int] = {}
-        """Which guest something names, by the number of the entry or the row that does."""
+        """The guest that an entry or a row refers to, by its number."""
         self.quiet = 0
-        """How much has been done since the last crash."""
+        """The number of operations since the last crash."""
         self.store: StepStore | None = None
 
     def teardown(self) -> None:
@@ -305,7 +305,7 @@ class StoreMachine(RuleBasedStateMachine):
     def writable(self) -> list[Model]:
         return [m for m in self.models.values() if not (m.lost or m.finished)]
 
-    # --- what happens -----------------------------------------------------------------------
+    # --- operations -------------------------------------------------------------------------
 
     @rule(raises=st.booleans())
     def create(self, raises: bool) -> None:
@@ -363,7 +363,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.create(raises)
 
     def next_number(self) -> int:
-        """Return the number that is given next."""
+        """Return the next number."""
         number = next(self.numbers)
         self.numbers = itertools.count(number)
         return number
@@ -402,7 +402,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(happens=st.booleans(), doubtful=st.booleans())
     @precondition(lambda self: self.it.waiting is not None)
     def batch_is_given_up(self, happens: bool, doubtful: bool) -> None:
-        """The disk is full for longer than the store tries, or says so."""
+        """The disk is full, or reports so, for longer than the store retries."""
         if doubtful:
             self.it.faulty.fails["SELECT checks"] = 9
         if happens and not self.it.committed:
@@ -415,7 +415,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(count=st.integers(1, 12))
     def all_goes_well(self, count: int) -> None:
-        """A while in which nothing fails, so that compactions come to their end."""
+        """A period without failures, so that compactions complete."""
         self.it.faulty.fails.clear()
         for _ in range(count):
             if self.writable():
@@ -427,7 +427,7 @@ class StoreMachine(RuleBasedStateMachine):
                 self.rows_arrive()
 
     def flush(self) -> bool:
-        """Flush on a disk that is well; return whether it came to its end."""
+        """Flush on a working disk; return whether it completed."""
         self.it.faulty.fails.clear()
         flushing = cast(Any, self.it.flush())
         try:
@@ -444,7 +444,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(happens=st.booleans())
     @precondition(lambda self: self.writable())
     def compaction_is_cut_off(self, happens: bool) -> None:
-        """A batch that writes a part of a compaction is given up."""
+        """Give up a batch that contains a part of a compaction."""
         self.it.faulty.fails.clear()
         for turn in range(16):
             if self.writable():
@@ -490,12 +490,12 @@ class StoreMachine(RuleBasedStateMachine):
         model.finished = model.closed = stored.stream.closed
         assert stored.stream.tail == stored.stream.durable == len(stored.lines)
 
-    # --- the end, and what a crash leaves ---------------------------------------------------
+    # --- shutdowns and crashes --------------------------------------------------------------
 
     @rule()
     @precondition(lambda self: self.quiet > 4)
     def end_in_good_order(self) -> None:
-        """Write what is left, as at SIGTERM, and go on with the files of that moment."""
+        """Write the rest, as after SIGTERM, and continue with the resulting files."""
         waiting = {number for number, guest in self.guests.items() if not guest.told}
         assert self.flush(), "a flush waits for nothing"
         assert all(self.guests[number].told for number in waiting), "it was not flushed"
@@ -514,7 +514,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule()
     @precondition(lambda self: self.quiet > 4)
     def crash(self) -> None:
-        """Go on with what a crash would leave."""
+        """Continue with the files that a crash would leave."""
         self.quiet = 0
         copy = self.copied("copy.db")
         self.loop.stop()
@@ -551,7 +551,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.judge_guests({cast(int, place) for place in written})
 
     def judge_guests(self, places: set[int]) -> None:
-        """Require each acknowledged or named guest to be there once; forget the others."""
+        """Require that each acknowledged or referenced guest is stored once; forget the others."""
         found = [cast(int, row[0]) for row in self.it._readers.rows("SELECT number FROM guest", ())]
         there = set(found)
         assert len(found) == len(there), "a guest was written twice"
@@ -564,7 +564,7 @@ class StoreMachine(RuleBasedStateMachine):
             guest.told = 1
 
     def judge_names(self, guests: set[int], places: set[int]) -> None:
-        """Require that entries on the disk name only guests who are there."""
+        """Require that entries on disk refer only to stored guests."""
         for thing in self.durable_numbers(places):
             named = self.named_guests.get(thing)
             assert named is None or named in guests, "a stranger is named"
@@ -589,7 +589,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(pick=st.integers(0, 99), place=st.integers(0, 9999), how=st.sampled_from("dfcs"))
     @precondition(lambda self: self.quiet > 4)
     def damage(self, pick: int, place: int, how: str) -> None:
-        """Change one row of the journal in a copy: nothing ends early without a word."""
+        """Change one row of the journal in a copy: no stream may end early without an error."""
         copy = self.copied("damaged.db")
         db = connect(copy)
         first = journal.trimmed(db)
@@ -615,7 +615,7 @@ class StoreMachine(RuleBasedStateMachine):
         how: str,
         row: journal.Row,
     ) -> set[int] | None:
-        """Damage a row; return the streams that may suffer, None where any of them may."""
+        """Damage a row; return the streams that may be affected, None for any of them."""
         contents = row.last_entries
         assert contents is not None
         if how == "d":
@@ -660,7 +660,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(left=st.floats(0, 1), whole=st.booleans())
     @precondition(lambda self: self.quiet > 4)
     def cut(self, left: float, whole: bool) -> None:
-        """Cut the write-ahead log of a copy: it is refused, or held no acknowledged entry."""
+        """Truncate the write-ahead log of a copy: it is refused or lost no acknowledged entry."""
         copy = self.copied("cut.db")
         wal = Path(f"{copy}-wal")
         if wal.exists():
@@ -668,7 +668,7 @@ class StoreMachine(RuleBasedStateMachine):
             wal.unlink() if whole else wal.write_bytes(text[: int(len(text) * left)])
         self.judge_damaged(copy, set())
 
-    # --- what must hold ---------------------------------------------------------------------
+    # --- invariants -------------------------------------------------------------------------
 
     @invariant()
     def it_lives(self) -> None:
@@ -683,7 +683,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def guests_wait_for_the_disk_only(self) -> None:
-        """Guests older than a quarter second are in a batch; each is acknowledged at most once."""
+        """Guests older than a quarter second are in a batch, and each is acknowledged at most once."""
         if self.store is None:
             return
         commits = self.store.commits
@@ -741,7 +741,7 @@ def test_a_store_loses_nothing() -> None:
 
 
 def test_the_machine_reaches_what_it_is_about() -> None:
-    """Acknowledged commits, losses, reloads, compactions that delete rows, guests and crashes."""
+    """Require that commits, losses, reloads, deleting compactions, guests and crashes occurred."""
     machine = StoreMachine()
     machine.begin()
     try:
@@ -771,15 +771,15 @@ def test_the_machine_reaches_what_it_is_about() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(40))
 def test_a_store_loses_nothing_for_long(part: int) -> None:
-    """20,000 examples, in parts that are over long before a test is taken for one that hangs."""
+    """20,000 examples, split so that no part reaches the test timeout."""
 
     class Part(StoreMachine):
-        """Has a seed of its own."""
+        """A separate test case with its own seed."""
 
     check(seed(part)(Part), 500, 50)
 
 
-# --- the machine is tested: each of these stores has to be found out ---------------------------
+# --- tests of the machine: it must detect the fault in each of these stores --------------------
 
 
 def _tells_before_the_commit(right: Any, commits: GroupCommit, batch: Any) -> None:
@@ -800,7 +800,7 @@ def _goes_on_with_a_compaction(right: Any, compaction: Compaction) -> None:
 def _lets_a_waiter_raise(right: Any, commits: GroupCommit, batch: Any) -> None:
     waiters, batch.waiting = batch.waiting, []
     right(commits, batch)
-    commits._begin_scheduled = True  # as it was when an exception passed through
+    commits._begin_scheduled = True  # as after an exception
     for stream, seq, waiter in waiters:
         if stream is not None:
             stream.durable = seq
@@ -921,13 +921,13 @@ def test_a_store_that_is_wrong_is_found_out(kind: object, name: str, wrong: Any)
     right = getattr(kind, name)
 
     class Wrong(StoreMachine):
-        """Plays with a store in which one thing is wrong."""
+        """Runs the machine on a store with one fault."""
 
     def planted(*given: Any) -> Any:
         return wrong(right, *given)
 
     def look() -> None:
-        for number in range(1, 7):  # some faults show in one of a thousand runs
+        for number in range(1, 7):  # some faults appear in one of a thousand runs
             check(seed(number)(Wrong), 500, 50, [Phase.generate])
 
     with (

@@ -1,4 +1,4 @@
-"""The mark beside the database: commits that are missing at its end are found."""
+"""The watermark next to the database: missing commits at its end are detected."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ async def test_a_whole_copy_and_a_copy_without_mark_are_opened(path: Path, tmp_p
 
 
 async def test_an_older_mark_is_no_trouble(path: Path) -> None:
-    """A mark is not synced: after a loss of power it may be an old one."""
+    """The watermark is not synced: after a power failure it may be outdated."""
     store = opened(path)
     await write(store, "m1", 2)
     older = watermark_path(path).read_bytes()
