@@ -119,19 +119,7 @@ def sprt(
         plan.check()
     except ValueError as error:
         raise click.ClickException(str(error)) from error
-    terms = {
-        "game": game.name,
-        "options": game.options,
-        "a": a,
-        "b": b,
-        "elo": list(elo),
-        "nodes": plan.limit.nodes,
-        "seconds": plan.limit.seconds,
-        "openings": [dict(overlay) for overlay in plan.openings],
-        "plies": plies,
-        "seed": seed,
-    }
-    kept = _open_log(log, terms) if log else None
+    kept = _open_log(log, _terms(plan, rule)) if log else None
     try:
         test, counted = _run(plan, Sprt(rule), kept, pairs, threads)
     finally:
@@ -139,6 +127,22 @@ def sprt(
             kept.close()
     echo(state_line(test, counted))
     echo(_verdict(test, a, b))
+
+
+def _terms(plan: EnginePairs, rule: StopRule) -> dict[str, object]:
+    """Return what a log has to have in common with the test that continues it."""
+    return {
+        "game": plan.game.info.name,
+        "options": plan.options,
+        "a": rule.better[0],
+        "b": rule.better[1],
+        "elo": [rule.elo0, rule.elo1],
+        "nodes": plan.limit.nodes,
+        "seconds": plan.limit.seconds,
+        "openings": [dict(overlay) for overlay in plan.openings],
+        "plies": plan.random_plies,
+        "seed": plan.seed,
+    }
 
 
 def _run(

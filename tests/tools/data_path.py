@@ -36,10 +36,10 @@ PACKAGES = [
 
 @dataclass
 class DataPath:
-    """The calls between modules during an operation, in order."""
+    """The calls between modules during a block, and the returns from them."""
 
     calls: list[tuple[str, str]] = field(default_factory=list)
-    """Module and function of each call from another module."""
+    """Module and function, for each call that came from another module."""
     files: set[str] = field(default_factory=set)
     returns: int = 0
 
@@ -49,7 +49,7 @@ class DataPath:
 
 
 class Recorder:
-    """Records calls between modules of the server during its block."""
+    """Records the calls between modules while its block runs."""
 
     def __init__(self) -> None:
         self.path = DataPath()
@@ -75,7 +75,7 @@ class Recorder:
 
 
 def _module(code: CodeType) -> str | None:
-    """Return the module of a server function, None for other functions."""
+    """Return the module of a function, None for functions outside of `PACKAGES`."""
     if code.co_name == "<module>":
         return None
     for package in PACKAGES:
@@ -86,7 +86,7 @@ def _module(code: CodeType) -> str | None:
 
 
 def _caller(frame: FrameType) -> str | None:
-    """Return the server module that a call came from, skipping functions of other packages."""
+    """Return the module that a call came from, through functions outside of `PACKAGES`."""
     outer = frame.f_back
     while outer is not None:
         module = _module(outer.f_code)
@@ -97,7 +97,7 @@ def _caller(frame: FrameType) -> str | None:
 
 
 def path_of_a_move(directory: Path) -> DataPath:
-    """Play a match to its sixth move and record that move; `directory` must be empty."""
+    """Play a match up to its sixth move and record the sixth; `directory` is an empty one."""
     make_template(directory)
     with virtual_server(load_games("compiled"), directory) as server:
         host, *players = (server.guest_client(name) for name in ("host", "one", "two"))
@@ -118,7 +118,7 @@ def path_of_a_move(directory: Path) -> DataPath:
 
 
 def move(players: list[ScriptedClient]) -> None:
-    """Make the player to move place a stone that does not win."""
+    """Let the player to move put a stone where it does not win."""
     turns = [
         (message["ply"], player, message)
         for player in players
@@ -134,7 +134,7 @@ def main() -> None:
         path = path_of_a_move(Path(directory))
     for number, (module, function) in enumerate(path.calls, 1):
         echo(f"{number:3} {module}.{function}")
-    echo(f"{len(path.files)} files, {path.changes} file changes")
+    echo(f"{len(path.files)} files, {path.changes} changes of file")
     for module, count in Counter(module for module, _ in path.calls).most_common():
         echo(f"{count:4} {module}")
 

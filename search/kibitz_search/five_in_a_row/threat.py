@@ -468,13 +468,7 @@ def pvs(
     depth: Int,
     ply: Int,
 ) -> Int:
-    """Return the value of a position for the side to move, exact within (`alpha`, `beta`).
-
-    The value of a stopped search is invalid. At ply 0, ``ws.best`` and ``ws.best_value`` receive
-    the best move so far and its value, and ``ws.line[0]`` its line; ``ws.tried`` of the
-    ``ws.roots`` moves in ``ws.moves[0]`` are completed. If the next move has already proved better,
-    it is in ``ws.rising``, and ``ws.rising_value`` is a lower bound of its value.
-    """
+    """Return the score, exact within (`alpha`, `beta`); invalid if stopped, see `_FIELDS`."""
     score: Int = _enter(fd, tb, ws, ev, tt, alpha, beta, depth, ply)
     if score != NO_SCORE:
         return score
