@@ -1,9 +1,10 @@
 """Failover: a node takes over the lobbies of dead nodes, and releases lobbies it has lost.
 
 The store records the owners (`storage.interface.Nodes`). This module starts and stops runners
-accordingly. Of the nodes with the same URL, one serves and the others are standbys. A node
-redirects players who say hello to their lobbies. So it admits players only if every open lobby is
-here or on a living node with another URL; `HallSharing` reads which lobbies those have.
+accordingly. Of the nodes with the same URL, one serves and the others are standbys. When a player
+says hello, the node redirects it to the node that has its lobby. So a node admits players only if
+every open lobby is here or on a living node with another URL; `HallSharing` reads which lobbies
+those have.
 
 A lobby that was taken over is loaded as at startup (`recovery`), with all its matches: nobody is
 connected yet, no turn is opened before its player reconnects, and grace periods run. When another

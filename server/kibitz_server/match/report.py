@@ -66,7 +66,7 @@ def match_report(
 ) -> MatchReport:
     """Return the report of a finished match: about the seats at fault, or about `seat`.
 
-    Raises `ValueError` for a running match, and `BrokenLog` as `MatchState.restore` does.
+    Raises `ValueError` for a running match, and `BrokenLog` for an invalid log.
     """
     match = MatchState.restore(game, setup, entries)
     result = match.result

@@ -528,7 +528,7 @@ def test_a_programme_of_which_nothing_can_be_played_stops() -> None:
     assert failed == 1 + MAX_MATCH_FAILURES
     view = room.view(None)
     assert (view.state, view.done, view.void) == ("finished", 1000, 997)
-    assert view.stopped == "6 matches in a row could not be played: it could not begin"
+    assert view.stopped == "6 matches in a row could not be played: the match could not start"
     assert room.restored().state == room.engine.state
     room.command(Rematch("host"))
     assert room.view(None).stopped == ""
