@@ -62,7 +62,7 @@ class WeightsFile(BaseModel):
             object.__setattr__(self, "hash", self.digest())
         elif self.hash != self.digest():
             raise ValueError(
-                f"the hash of its weights is {self.digest()[:12]}..., not that it says"
+                f"the hash of its weights is {self.digest()[:12]}..., not the one it contains"
             )
         return self
 
@@ -86,7 +86,7 @@ def load(path: Path, *, game: str, kind: str | tuple[str, ...]) -> WeightsFile:
         where = ".".join(map(str, first["loc"]))
         text = first["msg"].removeprefix("Value error, ")
         message = f"{where}: {text}" if where else text
-        raise WeightsError(f"{path}: expected a file of weights ({SCHEMA}): {message}") from None
+        raise WeightsError(f"{path}: expected a weights file ({SCHEMA}): {message}") from None
     kinds = (kind,) if isinstance(kind, str) else kind
     for name, actual, expected in (("game", file.game, (game,)), ("kind", file.kind, kinds)):
         if actual not in expected:
@@ -103,21 +103,21 @@ def _text(path: Path) -> str:
         mode = path.stat().st_mode
         # Reading from a pipe or device may never end.
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise WeightsError(f"{path}: expected a file of weights, not a pipe or a device")
+            raise WeightsError(f"{path}: expected a weights file, not a pipe or device")
         with open(path, "rb") as file:
             data = file.read(LARGEST_BYTES + 1)
         if len(data) > LARGEST_BYTES:
             raise WeightsError(
-                f"{path}: expected a file of weights, at most {LARGEST_BYTES >> 20} MiB"
+                f"{path}: expected a weights file of at most {LARGEST_BYTES >> 20} MiB"
             )
         return data.decode()
     except (OSError, UnicodeError, ValueError) as error:
         if isinstance(error, WeightsError):
             raise
-        raise WeightsError(f"{path}: expected a file of weights ({_reason(error)})") from None
+        raise WeightsError(f"{path}: expected a weights file ({_reason(error)})") from None
 
 
 def _reason(error: Exception) -> Any:
     if isinstance(error, OSError):
         return error.strerror
-    return "it is no text" if isinstance(error, UnicodeError) else error
+    return "not a text file" if isinstance(error, UnicodeError) else error

@@ -293,7 +293,7 @@ def test_an_opening_longer_than_any_play_is_refused() -> None:
 def test_options_that_fit_alone_may_not_fit_together() -> None:
     text = GOOD.replace("chinese-checkers:size=2", "five-in-a-row:swap=yes,opening=h8")
     assert refusal(text) == [
-        "final.yaml:2: game.options.opening: an opening and a swap exclude each other"
+        "final.yaml:2: game.options.opening: an opening and a swap cannot be combined"
     ]
 
 

@@ -107,7 +107,7 @@ def test_an_explanation() -> None:
     lines = said("show", "chinese-checkers/iddfs-hand").output.splitlines()
     assert lines[0].startswith("chinese-checkers/iddfs-hand: plans several of its own moves ahead")
     assert any(
-        line.startswith("algorithm   IDDFS: iterative deepening over the own") for line in lines
+        line.startswith("algorithm   IDDFS: iterative deepening over one's own") for line in lines
     )
     assert "  time: a number from 0 to 3600; 1.0 by default." in lines
     assert lines[-1].startswith(
@@ -150,7 +150,7 @@ def test_json_has_a_line_for_each_bot() -> None:
     [
         (("show", "line-nim/gredy"), 2, "did you mean line-nim/greedy"),
         (("show", "nobody"), 2, "unknown bot 'nobody'"),
-        (("list", "--game", "chess"), 1, "unknown game 'chess'; known are"),
+        (("list", "--game", "chess"), 1, "unknown game 'chess'; available:"),
         (("warm", "tanks/greedy", "--game", "tanks"), 2, "expected either one bot or --game"),
     ],
 )

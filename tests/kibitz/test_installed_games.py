@@ -51,8 +51,8 @@ def test_a_game_of_a_package_is_served_played_and_drawn(kibitz: Kibitz) -> None:
         assert drawn.returncode == 0, drawn.stderr
         assert "<svg" in (kibitz.directory / f"{match.stem}.svg").read_text()
     warnings = server.log.read_text()
-    assert "'wreck' of the package wreck-games 0.1.0 does not load: RuntimeError" in warnings
-    assert "first-games 0.1.0 and second-games 0.1.0 have a game 'puddle' each" in warnings
+    assert "'wreck' from the package wreck-games 0.1.0: RuntimeError" in warnings
+    assert "first-games 0.1.0 and second-games 0.1.0 each provide a game 'puddle'" in warnings
 
 
 def test_the_lists_have_the_games_that_load(kibitz: Kibitz) -> None:

@@ -54,7 +54,7 @@ def test_the_hand_made_weights_come_back_turned_for_every_goal(tmp_path: Path) -
         ),
         ({"shape": SHAPE | {"size": 3}}, "expected the size 4, not 3"),
         ({"shape": SHAPE | {"board": "rhombus"}}, "expected the board star, not rhombus"),
-        ({"weights": [1.0] * 81}, "expected 121 weights, one a hole of the star, not 81"),
+        ({"weights": [1.0] * 81}, "expected 121 weights, one per hole of the star, not 81"),
         ({"weights": [1e9] * 121}, "expected weights from -1e.06 to 1e.06"),
         ({"weights": [1.0] * 120 + [float("nan")]}, "weights.120: Input should be a finite number"),
         ({"weights": [float("-inf")]}, r"weights\.0: Input should be a finite number"),
@@ -87,8 +87,8 @@ def test_whatever_is_named_is_no_trap(
     (tmp_path / "large").write_bytes(b"[" * 100)
     monkeypatch.setattr(weights, "LARGEST_BYTES", 99)
     for name, sentence in (
-        ("pipe", "not a pipe or a device"),
-        ("/dev/zero", "not a pipe or a device"),
+        ("pipe", "not a pipe or device"),
+        ("/dev/zero", "not a pipe or device"),
         (".", r"\(Is a directory\)"),
         ("large", "at most 0 MiB"),
         ("none", r"\(No such file or directory\)"),
@@ -96,7 +96,7 @@ def test_whatever_is_named_is_no_trap(
         ("n" * 300, r"\(File name too long\)"),
     ):
         path = tmp_path / name
-        with pytest.raises(SpecError, match=f"expected a file of weights.*{sentence}") as refusal:
+        with pytest.raises(SpecError, match=f"expected a weights file.*{sentence}") as refusal:
             find_trained(f"{spec}:file={path}")
         assert str(refusal.value).startswith(f"{path}: ")
 
@@ -104,7 +104,7 @@ def test_whatever_is_named_is_no_trap(
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe\0", b"nan"])
 def test_damaged_files_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "bad.json").write_bytes(content)
-    with pytest.raises(WeightsError, match=r"bad\.json: expected a file of weights"):
+    with pytest.raises(WeightsError, match=r"bad\.json: expected a weights file"):
         weights_file.read(tmp_path / "bad.json")
 
 

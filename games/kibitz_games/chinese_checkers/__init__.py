@@ -17,7 +17,7 @@ class ChineseCheckers(Game[Options, Move, View]):
     info: ClassVar[GameInfo] = GameInfo(
         name="chinese-checkers",
         title="Chinese Checkers",
-        summary="Hop your pegs across the star into the opposite corner; two to six players.",
+        summary="Move your pegs across the star to the opposite corner; two to six players.",
         rules_version=2,
         seats=(2, 3, 4, 5, 6),
         max_plies=rules.MAX_PLIES,
@@ -30,10 +30,10 @@ class ChineseCheckers(Game[Options, Move, View]):
     notation = models.NOTATION
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {
-        "goal": "with the goal filled",
-        "repetition": "after the same position came three times",
+        "goal": "by filling the goal",
+        "repetition": "after a threefold repetition",
         "stall": "after 50 rounds without progress",
-        "length": "at the limit of plies",
+        "length": "at the ply limit",
     }
 
     def start(self, options: Options, seats: int, deal: Mapping[str, Json]) -> State:

@@ -37,55 +37,57 @@ Yes = Annotated[Literal[True], BeforeValidator(_boolean)]
 class Options(Model):
     """The options of a match."""
 
-    board: geo.Board = Field("star", description="The common star, or the rhombus for two.")
+    board: geo.Board = Field("star", description="The common star, or the rhombus for two players.")
     size: int | None = Field(
         None,
         ge=1,
         le=9,
-        description="Side of a star's triangles (1-5, usually 4) or of the rhombus (3-9, usually"
-        " 9).",
+        description="Side of the star's triangles (1-5, default 4) or of the rhombus (3-9,"
+        " default 9).",
     )
     pegs: int | None = Field(
         None,
         ge=1,
         le=geo.MAX_PEGS,
-        description="Pegs of each player on the rhombus; a star's triangles are always full.",
+        description="Pegs per player on the rhombus; the star's triangles are always full.",
     )
     corners: tuple[int, ...] | None = Field(
         None,
         min_length=2,
         max_length=6,
         description="Corner of each seat, clockwise from the top: N 0, NE 1, SE 2, S 3, SW 4,"
-        " NW 5. Usually opposite and evenly spread.",
+        " NW 5. By default opposite and evenly spread.",
     )
     stop: Stop = Field(
         "any",
-        description="Where a peg may end its move: anywhere; not in a triangle that is neither"
-        " its home nor its goal; not in the home or goal of another active player.",
+        description="Where a peg may end its move: anywhere (any); in no triangle except its home"
+        " and goal (no-foreign); not in the home or goal of another active player (no-active).",
     )
     passing: bool = Field(
-        True, alias="pass", description="A chain may pass through what `stop` forbids."
+        True,
+        alias="pass",
+        description="Whether chains of jumps may pass through holes forbidden by `stop`.",
     )
-    sticky_goal: bool = Field(False, description="A peg in its goal stays in the goal.")
+    sticky_goal: bool = Field(False, description="Whether pegs in their goal must stay in it.")
     long_jumps: bool = Field(
         False,
-        description="A jump may be over a peg at a distance, into the hole as far behind it, all"
-        " holes between being empty.",
+        description="Whether a jump may cross a distant peg and land equally far behind it, if all"
+        " holes between are empty.",
     )
     win: Win = Field(
         "own-or-parked",
-        description="Whose pegs fill a goal, besides at least one of the player's own: the own"
-        " ones and those of the seat whose home it is; only the own ones (full); or anybody's.",
+        description="Which pegs fill a goal, in addition to at least one of the player's own: own"
+        " pegs and those whose home it is (own-or-parked), only own pegs (full), or all (any).",
     )
     repetition: Repetition = Field(
         "draw",
-        description="What the third occurrence of a position is to those who have not finished:"
-        " a draw; or they are ranked by the way that is left to them (adjudicate).",
+        description="The result of a threefold repetition for players who have not finished: a"
+        " draw, or ranks by the remaining distance (adjudicate).",
     )
     opening: tuple[str, ...] | None = Field(
         None,
         max_length=64,
-        description="Moves that are made before play, such as 3-14+117-106; who is next begins.",
+        description="Moves to play in advance, such as 3-14+117-106; the next seat moves first.",
         examples=[["3-14", "117-106"]],
     )
 
@@ -133,7 +135,7 @@ class View(Model):
     options: Options
     ply: int = Field(ge=0, le=rules.MAX_PLIES)
     to_act: int = Field(ge=-1, lt=rules.SEATS)
-    turn: int = Field(ge=0, lt=rules.SEATS, description="Who would be next if it were not over.")
+    turn: int = Field(ge=0, lt=rules.SEATS, description="The seat to move, also after the end.")
     over: Reason | None = None
     idle: int = Field(ge=0)
     repeats: int = Field(ge=1)
@@ -180,7 +182,7 @@ def _opened(options: Options, size: int, corners: tuple[int, ...], state: np.rec
             raise InvalidSetup("options.opening", f"{written!r}: {error}") from None
     seen = view(state)
     if seen.over is not None or any(seen.ranks):
-        raise InvalidSetup("options.opening", "expected an opening in which nobody finishes")
+        raise InvalidSetup("options.opening", "expected an opening in which no player finishes")
     pegs = tuple(tuple(holes) for holes in seen.pegs)
     return _position(options, size, corners, pegs, seen.turn)
 
@@ -232,7 +234,7 @@ def _corners(options: Options, seats: int) -> tuple[int, ...]:
         raise InvalidSetup("seats", f"expected 2 to 6 players, not {seats}")
     offered = geo.corners_of(options.board)
     if seats > len(offered):
-        raise InvalidSetup("seats", f"a {options.board} is for {len(offered)}, not {seats}")
+        raise InvalidSetup("seats", f"a {options.board} is for {len(offered)} players, not {seats}")
     corners = options.corners or geo.LAYOUTS[seats]
     fit = len(corners) == len(set(corners)) == seats and set(corners) <= set(offered)
     if not fit:
@@ -274,7 +276,9 @@ def decode(state: Any, wire: Move) -> int:
 def _decode_pass(state: Any, holes: int) -> int:
     if not rules.allows_in(as_array(state), holes * holes):
         over = int(state["side"]) < 0
-        raise IllegalAction("the play is over" if over else "a pass while there are moves")
+        raise IllegalAction(
+            "the game is over" if over else "a pass is legal only if there is no other move"
+        )
     return holes * holes
 
 
@@ -283,14 +287,14 @@ def _reason(state: Any, source: int, target: int) -> str:
     seat, board = int(state["side"]), state["board"]
     owner = (int(board[source]) + 15) >> 4
     if seat < 0:
-        return "the play is over"
+        return "the game is over"
     if owner == 0:
         return f"hole {source} is empty"
     if owner != seat + 1:
         return f"the peg in hole {source} belongs to seat {owner}, not to seat {seat + 1}"
     if board[target] != 0:
         return f"hole {target} is occupied"
-    return f"no step and no chain of jumps from {source} may end in {target}"
+    return f"no step or chain of jumps leads from {source} to {target}"
 
 
 class _Notation(Notation[Move]):
@@ -307,7 +311,7 @@ class _Notation(Notation[Move]):
         match = re.fullmatch(r"\s*([0-9]{1,3})\s*-\s*([0-9]{1,3})\s*", text)
         holes = [int(part) for part in match.groups()] if match else []
         if not holes or max(holes) >= geo.MAX_HOLES:
-            raise IllegalAction(f"expected two holes as in 3-14, or pass, not {text!r}")
+            raise IllegalAction(f"expected two holes such as 3-14, or pass, not {text!r}")
         return move(*holes)
 
     def cells(self, move: Move) -> tuple[str, ...]:

@@ -166,7 +166,7 @@ def writable_directory() -> Path:
         tempfile.TemporaryFile(dir=base).close()
     except OSError as error:
         base = Path(tempfile.mkdtemp(prefix="kibitz-kernels-"))
-        message = f"cannot write the compile cache ({error}); this process compiles into {base}"
+        message = f"cannot write the compile cache ({error}); this process uses {base} instead"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
     return base
 

@@ -121,7 +121,7 @@ def returns(state: np.record) -> tuple[float, ...]:
 def observe(state: np.record, seat: int, out: np.ndarray[Any, np.dtype[np.float32]]) -> None:
     """Write ``Game.features`` for `seat` into a contiguous float32 array."""
     if out.dtype != np.float32 or not out.flags.c_contiguous:
-        raise ValueError(f"out: expected a contiguous array of float32, not one of {out.dtype}")
+        raise ValueError(f"out: expected a contiguous float32 array, not {out.dtype}")
     _observe(as_array(state), seat, kernel_array(out.reshape(-1)))
 
 

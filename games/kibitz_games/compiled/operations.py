@@ -260,7 +260,7 @@ def generate_stage(st: Record, k: Int, moves: Moves) -> Any:
 @default_operation
 def observe(st: Record, seat: Int, out: Planes) -> None:
     """Write ``Game.features`` for `seat` into `out`; raise `TypeError` if not implemented."""
-    raise TypeError("no 'observe' for records of this type: use core.learning.observe")
+    raise TypeError("'observe' is not implemented for this record type: use core.learning.observe")
 
 
 @_writes_seats

@@ -130,7 +130,7 @@ def _array_of(state: np.record) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def _not_alone() -> TypeError:
-    return TypeError("this record is part of a larger array; work on its copy()")
+    return TypeError("this record is part of a larger array; use its copy()")
 
 
 def plain_proxy(state: np.record) -> Any:

@@ -43,7 +43,10 @@ class LawSetup:
 
     def start(self) -> State:
         sent = json.loads(json.dumps(self.options.to_wire()))
-        _require(self.game.Options.from_wire(sent) == self.options, "options survive the wire")
+        _require(
+            self.game.Options.from_wire(sent) == self.options,
+            "options survive conversion to the wire format",
+        )
         deal = self.game.deal(self.options, self.seats, self.seed)
         return self.game.start(self.options, self.seats, json.loads(json.dumps(deal)))
 
@@ -155,28 +158,33 @@ def _check_position(setup: LawSetup, state: State) -> None:
     _check_room(state)  # first, because violating it corrupts memory in compiled mode
     over, legal = game.to_act(state) == TERMINAL, game.legal(state)
     _require(game.count_legal(state) == len(legal), "count is the number of legal actions")
-    _require(over == (not legal), "legal is empty exactly when the play is over")
-    _require(over == (game.outcome(state) is not None), "there is an outcome exactly when over")
+    _require(over == (not legal), "legal is empty exactly when the match is over")
+    _require(
+        over == (game.outcome(state) is not None),
+        "there is an outcome exactly when the match is over",
+    )
     _require(len(set(legal)) == len(legal), "no action is listed twice")
     listed = to_json([game.encode(state, action).to_wire() for action in legal])
     written = game.legal_json(state, len(legal))
-    _require(written == (listed, len(legal)), "legal_json writes what encode gives")
+    _require(written == (listed, len(legal)), "legal_json writes the moves of encode")
     if legal:
         short = game.legal_json(state, len(legal) - 1)
-        _require(short == (b"", len(legal)), "legal_json writes no list that is longer than wanted")
+        _require(short == (b"", len(legal)), "legal_json writes no list longer than the limit")
     _require(-1 <= game.to_act(state) < setup.seats, "the seat to act exists")
     any_state: Any = state
-    _require(any_state.key == op.compute_key(state), "the incremental key is the one from scratch")
+    _require(
+        any_state.key == op.compute_key(state), "the incremental key equals the key from scratch"
+    )
     _require(bool(op.terminal(state)) == over, "the operation `terminal` agrees with the game")
     _require(
         sorted(_staged_actions(state)) == sorted(legal),
-        "the portions together are the legal actions",
+        "the stages together are the legal actions",
     )
     for viewer in (None, *range(setup.seats if game.info.hidden else 1)):
         _check_view(game, state, viewer)
     _check_outcome(setup, state)
     _check_observation(game, state, max(game.to_act(state), 0))
-    _require(state.tobytes() == before, "looking changes nothing")
+    _require(state.tobytes() == before, "queries change nothing")
 
 
 BEYOND = 4096
@@ -208,14 +216,16 @@ def _staged_actions(state: State) -> list[int]:
 def _check_view(game: Game, state: State, viewer: int | None) -> None:
     view = game.view(state, viewer)
     sent = json.loads(json.dumps(view.to_wire()))
-    _require(game.View.model_validate(sent) == view, "a view survives the wire")
+    _require(
+        game.View.model_validate(sent) == view, "a view survives conversion to the wire format"
+    )
     written = game.view_json(state, viewer)
-    _require(written == to_json(view.to_wire()), "view_json writes what the model gives")
+    _require(written == to_json(view.to_wire()), "view_json writes the JSON of the model")
     world = game.sample(view, 1)
     _require(game.view(world, viewer) == view, "view(sample(view)) = view")
     if viewer is not None and viewer == game.to_act(state):
         _require(
-            game.legal(world) == game.legal(state), "what is legal follows from the mover's view"
+            game.legal(world) == game.legal(state), "the mover's view determines the legal actions"
         )
 
 
@@ -230,7 +240,7 @@ def _check_observation(game: Game, state: State, seat: int) -> None:
     )
     _require(
         np.flatnonzero(learning.action_mask(game, state)).tolist() == sorted(numbers),
-        "the mask has the legal actions",
+        "the mask contains the legal actions",
     )
 
 
@@ -238,14 +248,17 @@ def _check_outcome(setup: LawSetup, state: State) -> None:
     outcome = setup.game.outcome(state)
     if outcome is None:
         return
-    _require(bool(outcome.reason), "an outcome says why")
-    _require(len(outcome.ranks) == len(outcome.scores) == setup.seats, "every seat has its place")
-    _require(min(outcome.ranks) == 1, "somebody is first")
-    _require(all(0 <= score <= 1 for score in outcome.scores), "scores are shares")
+    _require(bool(outcome.reason), "an outcome has a reason")
+    _require(
+        len(outcome.ranks) == len(outcome.scores) == setup.seats,
+        "every seat has a rank and a score",
+    )
+    _require(min(outcome.ranks) == 1, "a seat has rank 1")
+    _require(all(0 <= score <= 1 for score in outcome.scores), "scores are from 0 to 1")
     for a, first in enumerate(outcome.ranks):
         for b, second in enumerate(outcome.ranks):
             better = outcome.scores[a] > outcome.scores[b]
-            _require(better == (first < second), "a better rank has the better score")
+            _require(better == (first < second), "better ranks have better scores")
     out = np.zeros(op.MAX_SEATS)
     op.returns(state, out)
     _require(
@@ -257,31 +270,34 @@ def _check_action(game: Game, state: State, action: int) -> None:
     """Check undoing an action and converting it to the wire format and back, then play it."""
     wire = game.encode(state, action)
     sent = game.Move.model_validate_json(json.dumps(wire.to_wire()))
-    _require(sent == wire == game.Move.from_wire(wire.to_wire()), "a move survives the wire")
+    _require(
+        sent == wire == game.Move.from_wire(wire.to_wire()),
+        "a move survives conversion to the wire format",
+    )
     _require(game.decode(state, sent) == action, "decode(encode(action)) = action")
     _require(game.notation.parse(game.notation.format(wire)) == wire, "parse(text(move)) = move")
     _check_picks(game, state)
     _check_reversible(game, state, action)
     if game.info.on_flag == "skip":
-        _require(game.skip(state) not in game.legal(state), "nobody may choose to skip")
+        _require(game.skip(state) not in game.legal(state), "players cannot choose to skip")
         _check_reversible(game, state, game.skip(state))
     played = state.copy()
     acting = game.play_turn(played, action)
     game.play(state, action)
-    _require(played.tobytes() == state.tobytes(), "play_turn plays as play does")
-    _require(acting == game.to_act(state), "play_turn answers who acts next")
+    _require(played.tobytes() == state.tobytes(), "play_turn has the same effect as play")
+    _require(acting == game.to_act(state), "play_turn returns the seat to act")
 
 
 def _check_picks(game: Game, state: State) -> None:
     """Check that the seat to act can choose each of its actions by clicking cells of its scene."""
     scene, legal = game.scene(game.view(state, game.to_act(state))), game.legal(state)
     names = {cell.name for cell in scene.cells}
-    _require(len(names) == len(scene.cells), "the cells of a scene have names of their own")
+    _require(len(names) == len(scene.cells), "the cells of a scene have different names")
     picks = [game.notation.cells(game.encode(state, action)) for action in legal]
-    _require(names >= set(chain(*picks)), "a move is picked by cells of the mover's scene")
+    _require(names >= set(chain(*picks)), "the cells of a move are in the mover's scene")
     # In sorted order, a pick is directly followed by those that start with it.
     for pick, following in pairwise(sorted(picks)):
-        _require(following[: len(pick)] != pick, "no pick is the beginning of another")
+        _require(following[: len(pick)] != pick, "no move's cells are a prefix of another's")
 
 
 def _check_reversible(game: Game, state: State, action: int) -> None:
@@ -289,11 +305,11 @@ def _check_reversible(game: Game, state: State, action: int) -> None:
     before, copy = state.tobytes(), state.copy()
     game.play(state, action)
     after = state.tobytes()
-    _require(copy.tobytes() == before, "a copy shares nothing")
+    _require(copy.tobytes() == before, "a copy shares no memory")
     game.undo(state, action)
     _require(state.tobytes() == before, "undo restores every byte")
     game.play(state, action)
-    _require(state.tobytes() == after, "the same action does the same")
+    _require(state.tobytes() == after, "the same action has the same effect")
     game.undo(state, action)
 
 
@@ -305,11 +321,11 @@ def _check_refusals(game: Game, state: State, spellings: Spellings) -> None:
         answer = _decode_or_refusal(game, state, wire)
         _require(
             answer == _decode_or_refusal(game, world, wire),
-            "an answer tells only what the mover can see",
+            "errors depend only on what the mover can see",
         )
         if isinstance(answer, int):
             accepted.add(answer)
-        _require(answer != "", "a refusal says why")
+        _require(answer != "", "a refusal has a reason")
     _require(accepted == set(game.legal(state)), "decode accepts the legal actions and no others")
     _require(state.tobytes() == before, "decode changes nothing")
 

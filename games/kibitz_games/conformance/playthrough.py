@@ -93,13 +93,17 @@ def _characters(cell: Cell) -> str:
 
 
 def _main(arguments: list[str]) -> None:
-    parser = argparse.ArgumentParser(description="print a play of a game")
+    parser = argparse.ArgumentParser(description="print a random match of a game")
     parser.add_argument("game", choices=registry.names())
-    parser.add_argument("--version", type=int, help="of the rules; usually the present one")
+    parser.add_argument(
+        "--version", type=int, help="version of the rules (default: the current one)"
+    )
     parser.add_argument("--seats", type=int)
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--options", default="{}", help="as JSON")
-    parser.add_argument("--every", type=int, default=EVERY, help="plies between positions")
+    parser.add_argument(
+        "--every", type=int, default=EVERY, help="number of plies between positions"
+    )
     chosen = parser.parse_args(arguments)
     game = registry.get(chosen.game, chosen.version)
     options = game.Options.model_validate_json(chosen.options)

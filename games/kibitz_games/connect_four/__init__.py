@@ -24,7 +24,7 @@ class ConnectFour(Game[NoOptions, Move, BoardView]):
     info = GameInfo(
         name="connect-four",
         title="Connect Four",
-        summary="Drop pieces down seven columns; four of your own in a line win; two players.",
+        summary="Drop pieces into seven columns; four in a line win; two players.",
         rules_version=1,
         seats=(2,),
         balanced=True,

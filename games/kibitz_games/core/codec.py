@@ -22,7 +22,7 @@ class IntegerCodec(Notation[MoveT]):
     def __init__(self, model: type[MoveT], names: Sequence[str] = ()) -> None:
         if len(model.model_fields) != 1:
             raise TypeError(
-                f"{model.__name__} is not one integer: override `encode`, `decode` and `notation`"
+                f"{model.__name__} is not one integer; override `encode`, `decode` and `notation`"
             )
         ((self._field, field),) = model.model_fields.items()
         bounds: list[Any] = [bound.lt for bound in field.metadata if isinstance(bound, Lt)]
@@ -34,7 +34,7 @@ class IntegerCodec(Notation[MoveT]):
         """The number of actions."""
         self._names = tuple(names) or tuple(map(str, range(self.count)))
         if len(self._names) != self.count:
-            raise TypeError(f"expected names of {self.count} actions, not of {len(self._names)}")
+            raise TypeError(f"expected names for {self.count} actions, not {len(self._names)}")
         self._actions = {name.lower(): action for action, name in enumerate(self._names)}
         self.encode = functools.cache(self._encode)
 
@@ -46,7 +46,7 @@ class IntegerCodec(Notation[MoveT]):
         """Return the action of a move, or raise `IllegalAction` if it is not one of `legal`."""
         action: int = getattr(move, self._field)
         if not legal:
-            raise IllegalAction("the play is over")
+            raise IllegalAction("the game is over")
         if action not in legal:
             expected = ", ".join(self._names[action] for action in legal)
             raise IllegalAction(f"expected one of {expected}, not {self._names[action]}")

@@ -45,7 +45,7 @@ class DeclaredView(Generic[ViewT]):
         self._sources = {name: _SOURCES.get(name, name) for name in model.model_fields}
         unknown = [own for own, name in self._sources.items() if name not in (dtype.names or ())]
         if unknown:
-            raise TypeError(f"no field {unknown[0]!r} in the state: override `view` and `sample`")
+            raise TypeError(f"no field {unknown[0]!r} in the state; override `view` and `sample`")
         self._shown = {own: self._converter(own) for own in self._sources}
 
     def _converter(self, own: str) -> Callable[[Any], Any]:

@@ -165,8 +165,8 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         wanted += ["skip"] if self.info.on_flag == "skip" else []
         for name in wanted:
             if getattr(type(self), name) is getattr(Game, name):
-                why = "skips turns" if name == "skip" else "hides something"
-                raise TypeError(f"{self.info.name} {why}, so it has to override `{name}`")
+                why = "skips turns" if name == "skip" else "has hidden information"
+                raise TypeError(f"{self.info.name} {why}, so it must override `{name}`")
 
     # Searches and caches compare games by identity, so copying one returns the same object.
 
@@ -199,7 +199,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         if version not in self.earlier_versions:
             known = ", ".join(map(str, sorted([*self.earlier_versions, self.info.rules_version])))
             name = self.info.name
-            raise UnknownRules(f"{name} has the rules versions {known}, and none is {version}")
+            raise UnknownRules(f"{name} has the rules versions {known}, but not {version}")
         return cast(Self, _at_version(self, version))
 
     # --------------------------------------------------------------------------------- the play
@@ -271,7 +271,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         `play` and `undo` accept it like any other, but it is not legal: players cannot choose it,
         and it has no wire move.
         """
-        raise NotImplementedError(f"{self.info.name} skips no turns")
+        raise NotImplementedError(f"{self.info.name} does not skip turns")
 
     def forfeit(self, state: State, seat: int) -> None:
         """Remove `seat` from the match (it resigned, lost on time or left); this cannot be undone.

@@ -163,7 +163,7 @@ class Position:
                 self.history.pop()
                 return action
             case _:
-                raise IllegalAction("there is no action to take back")
+                raise IllegalAction("no action to take back")
 
     def skip(self) -> None:
         """Skip the turn as if time had run out, in a game whose `on_flag` is ``skip``."""
@@ -214,5 +214,5 @@ class Position:
         while game.to_act(state) != TERMINAL:
             game.play(state, source.choice(game.legal(state)))
         outcome = game.outcome(state)
-        assert outcome is not None, "a play that is over has an outcome"
+        assert outcome is not None, "a finished match has an outcome"
         return outcome

@@ -84,10 +84,12 @@ def _entries() -> Mapping[str, Sequence[EntryPoint]]:
 def _load(name: str) -> Game:
     entries = _entries().get(name)
     if entries is None:
-        raise GameError(f"unknown game {name!r}; known are {', '.join(names())}")
+        raise GameError(f"unknown game {name!r}; available: {', '.join(names())}")
     if len(entries) > 1:
         packages = " and ".join(sorted(map(_package, entries)))
-        raise GameError(f"the packages {packages} have a game {name!r} each; uninstall all but one")
+        raise GameError(
+            f"the packages {packages} each provide a game {name!r}; uninstall all but one"
+        )
     (entry,) = entries
     try:
         return _checked(entry.load(), name)
@@ -95,7 +97,7 @@ def _load(name: str) -> Game:
         if isinstance(error, ModuleNotFoundError) and error.name == "numpy":
             raise
         reason = f"{type(error).__name__}: {error}"
-        message = f"the game {name!r} of the package {_package(entry)} does not load: {reason}"
+        message = f"cannot load the game {name!r} from the package {_package(entry)}: {reason}"
         raise GameError(message) from error
 
 

@@ -25,7 +25,7 @@ def document() -> dict[str, Any]:
             definitions |= _definitions(game, role, model)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "Options, moves and views of the games of kibitz",
+        "title": "Options, moves and views of kibitz games",
         "rules_versions": versions,
         "$defs": definitions,
     }

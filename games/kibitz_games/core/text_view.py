@@ -29,7 +29,7 @@ _GROUNDS: Final[dict[CellKind, tuple[str, str]]] = {
     "point": (".", "free"),
     "floor": (".", "free"),
     "fog": ("?", "unknown"),
-    "seen": (",", "free, been there"),
+    "seen": (",", "free, visited"),
     "rock": ("#", "rock"),
     "wreck": ("%", "wreck"),
     "gone": ("-", "gone"),
@@ -40,12 +40,12 @@ _TINTED: Final[dict[CellKind, str]] = {
     "home": "free, home of {}",
     "goal": "free, goal of {}",
     "gone": "crossed out by {}",
-    "floor": "free, {} was there",
+    "floor": "free, visited by {}",
 }
 _MARKS: Final[dict[MarkKind, str]] = {
     "from": "last move from {cells}{by}",
     "to": "last move to {cells}{by}",
-    "path": "its way: {cells}{by}",
+    "path": "its path: {cells}{by}",
     "win": "winning line: {cells}{by}",
     "vision": "in sight{of}: {cells}",
 }
@@ -66,7 +66,7 @@ def scene_text(scene: Scene, names: Sequence[str] = ()) -> str:
         legend = "; ".join(_legend(scene, cells, name))
         lines += [*_board(scene, cells), *([legend] if legend else []), *_pieces(cells, name)]
     lines += [_mark_line(mark, name) for mark in scene.marks]
-    lines += [f"besides places: {' '.join(buttons)}"] if buttons else []
+    lines += [f"other choices: {' '.join(buttons)}"] if buttons else []
     return "\n".join(lines)
 
 
@@ -105,7 +105,7 @@ def _legend(scene: Scene, cells: Sequence[Cell], name: _Name) -> Iterator[str]:
     named = any(cell.glyph == cell.name for cell in cells)
     yield from (f"{sign} {text}" for sign, text in sorted(meanings) if text)
     if named:
-        yield "a name free"
+        yield "a cell's name: free"
 
 
 def _meaning(scene: Scene, cell: Cell, name: _Name) -> str:
@@ -114,7 +114,7 @@ def _meaning(scene: Scene, cell: Cell, name: _Name) -> str:
         colour = f", {scene.colours[cell.owner]}" if cell.owner < len(scene.colours) else ""
         return name(cell.owner) + colour
     if cell.colour is not None:
-        return f"{cell.colour}, of nobody yet"
+        return f"{cell.colour}, not assigned yet"
     if cell.kind == "number" or cell.glyph == cell.name:
         return ""
     if cell.tint is not None and cell.kind in _TINTED:

@@ -20,13 +20,13 @@ class FiveInARow(Game[Options, Move, View]):
     info: ClassVar[GameInfo] = GameInfo(
         name="five-in-a-row",
         title="Five in a row",
-        summary="Put five of your stones in an unbroken line before the other does; for two.",
+        summary="Be the first to get five of your stones in an unbroken line; two players.",
         rules_version=1,
         seats=(2,),
         on_flag="forfeit",
         balanced=True,
         max_plies=rules.MAX_PLIES,
-        legal_rule="any empty cell; in a match with swap, the fourth turn is a colour instead",
+        legal_rule="any empty cell; with the swap option, the fourth turn is a choice of color",
     )
     warm_up_options: ClassVar[Sequence[Mapping[str, Json]]] = ({}, {"opening": ["c3", "d4"]})
     state_type = rules.STATE
@@ -35,7 +35,7 @@ class FiveInARow(Game[Options, Move, View]):
     reason_texts: ClassVar[Mapping[str, str]] = {
         "five": "with five in a row",
         "full": "on a full board",
-        "dead": "with no five possible any more",
+        "dead": "because no five is possible any more",
     }
 
     file_formats: ClassVar[Mapping[str, Callable[[bytes], GameFile]]] = {

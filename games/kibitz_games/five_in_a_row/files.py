@@ -51,7 +51,7 @@ class Stone:
     def cell(self, size: int) -> tuple[int, int]:
         """Return its cell; raise `GameFileError` if it is not on the board."""
         if not (0 <= self.x < size and 0 <= self.y < size):
-            raise self.error(f"expected a cell on a board of {size}x{size}")
+            raise self.error(f"expected a cell on a {size}x{size} board")
         return self.x, self.y
 
     def error(self, sentence: str) -> GameFileError:
@@ -63,7 +63,7 @@ def read_psq(data: bytes) -> GameFile:
     lines = _text_lines(data)
     head = _HEAD.fullmatch(lines[0]) if lines else None
     if head is None:
-        raise GameFileError(1, "expected a head such as 'Piskvorky 15x15, 0:0, 0'")
+        raise GameFileError(1, "expected a header such as 'Piskvorky 15x15, 0:0, 0'")
     if head[1] != head[2]:
         raise GameFileError(1, f"expected a square board, found {head[1]}x{head[2]}")
     count = next((n for n, line in enumerate(lines[1:]) if not _STONE.fullmatch(line)), None)
@@ -88,7 +88,7 @@ def _psq_names(lines: Sequence[str], start: int) -> tuple[str, ...]:
     if len(names) == 1 or any(map(_STONE.fullmatch, rest)):
         raise GameFileError(start + 1, "expected a stone as x,y,milliseconds, or two names")
     if len(names) > 2:
-        raise GameFileError(start + 3, "expected the code of the result")
+        raise GameFileError(start + 3, "expected a result code")
     return tuple(map(_engine_name, names))
 
 
@@ -140,7 +140,7 @@ def _sgf_stones(game: Any, size: int) -> Iterator[Stone]:
     count = 0
     for node in game.get_main_sequence():
         if node.has_setup_stones():
-            raise GameFileError(1, "expected moves (B and W), found stones that were set up (AB)")
+            raise GameFileError(1, "expected moves (B and W), found setup stones (AB)")
         colour, point = node.get_move()
         if colour is None:
             continue
@@ -168,7 +168,7 @@ def read_sgf_openings(data: bytes, options: models.Options) -> list[Opening]:
 def _opening(line: int, game: GameFile, size: int) -> Opening:
     if game.options["size"] != size:
         found = game.options["size"]
-        raise GameFileError(line, f"expected a board of {size}x{size}, found {found}x{found}")
+        raise GameFileError(line, f"expected a {size}x{size} board, found {found}x{found}")
     if not game.moves:
         raise GameFileError(line, "expected at least one stone")
     return Opening(line, tuple(map(models.NOTATION.format, game.moves)))
@@ -186,7 +186,7 @@ def read_offsets(data: bytes, options: models.Options) -> list[Opening]:
 
 def _offset_line(number: int, line: str, size: int) -> Opening:
     if not _OFFSETS.fullmatch(line):
-        raise GameFileError(number, "expected pairs like 0,0, 1,-2, counted from the center")
+        raise GameFileError(number, "expected pairs such as 0,0, 1,-2, relative to the center")
     values = [int(value) + size // 2 for value in line.split(",")]
     cells = [Stone(x, y, number).cell(size) for x, y in zip(values[::2], values[1::2], strict=True)]
     return Opening(number, tuple(geo.name(*cell) for cell in cells))
@@ -199,7 +199,7 @@ def _text_lines(data: bytes) -> list[str]:
 
 def _size(size: int) -> int:
     if not geo.SMALLEST <= size <= geo.LARGEST:
-        expected = f"expected a board of {geo.SMALLEST} to {geo.LARGEST}"
+        expected = f"expected a board size from {geo.SMALLEST} to {geo.LARGEST}"
         raise GameFileError(1, f"{expected}, found {size}x{size}")
     return size
 
@@ -215,7 +215,7 @@ def _game_file(size: int, stones: Sequence[Stone], names: Sequence[str]) -> Game
             return GameFile(
                 options=chosen, players=tuple(map(_printable, names)), moves=tuple(wire)
             )
-    raise stones[played].error("expected the end of the game, which has been won")
+    raise stones[played].error("expected no stone after the winning one")
 
 
 def _played(options: models.Options, stones: Sequence[Stone], wire: Sequence[models.Move]) -> int:

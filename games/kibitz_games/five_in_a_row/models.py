@@ -31,29 +31,30 @@ class Options(Model):
         10,
         ge=geo.SMALLEST,
         le=geo.LARGEST,
-        description="Columns and rows of the board, 5 to 20.",
+        description="Number of columns and rows of the board, 5 to 20.",
     )
     exact: bool = Field(
-        False, description="Exactly five in a row win; otherwise longer rows win as well."
+        False,
+        description="Only exactly five in a row win; otherwise longer rows win, too.",
     )
     first: First = Field(
         "random",
-        description="Who begins, with black: drawn at random, or always the same seat.",
+        description="The seat that moves first, with black: random, or always the same seat.",
     )
     dead_board_draw: bool = Field(
         False,
-        description="A draw as soon as no five cells in a row are left on which anybody could"
-        " still win; otherwise only when the board is full.",
+        description="Whether the game is a draw once no player can make five in a row any more;"
+        " otherwise only a full board is a draw.",
     )
     opening: tuple[str, ...] = Field(
         (),
-        description="Cells of stones placed before play, such as h8+g7: black, white, black"
+        description="Cells of stones to place before play, such as h8+g7: black, white, black"
         " and so on.",
     )
     swap: bool = Field(
         False,
-        description="Who begins places black, white and black; the other then chooses a colour,"
-        " and white goes on.",
+        description="The first player places black, white and black; the other then chooses a"
+        " color, and white moves next.",
     )
 
 
@@ -85,16 +86,16 @@ class View(Model):
     to_act: int = Field(ge=-1, le=1)
     over: Reason | None = None
     winner: int | None = Field(None, ge=0, le=1)
-    opener: int = Field(ge=0, le=1, description="The seat that began.")
+    opener: int = Field(ge=0, le=1, description="The seat that moved first.")
     colours: list[Colour] | None = Field(
-        None, description="The colour of each seat; absent until it was chosen after a swap."
+        None, description="The color of each seat; absent before the choice in a swap opening."
     )
     board: list[str]
     moves: list[tuple[int, int]]
-    opening: int = Field(ge=0, description="How many of `moves` were placed before play.")
+    opening: int = Field(ge=0, description="The number of `moves` placed before play.")
     last: Move | None = None
     line: list[tuple[int, int]] | None = Field(
-        None, description="The row that has won, as [x, y] from one end to the other."
+        None, description="The cells of the winning row, as [x, y] from one end to the other."
     )
 
 
@@ -106,7 +107,7 @@ def start(options: Options, seats: int, deal: Mapping[str, Json]) -> np.record:
     if seats != 2:
         raise InvalidSetup("seats", f"expected 2 players, not {seats}")
     if options.swap and options.opening:
-        raise InvalidSetup("options.opening", "an opening and a swap exclude each other")
+        raise InvalidSetup("options.opening", "an opening and a swap cannot be combined")
     return _start(options, _opener(options, deal))
 
 
@@ -127,7 +128,9 @@ def _start(options: Options, opener: int) -> np.record:
     for text in options.opening:
         _place(state, text)
     if options.opening and not (_room(state) and rules.any_window_open(state)):
-        raise InvalidSetup("options.opening", "expected an opening after which somebody can win")
+        raise InvalidSetup(
+            "options.opening", "expected an opening after which a player can still win"
+        )
     return state
 
 
@@ -143,7 +146,9 @@ def _place(state: Any, text: str) -> None:
         raise InvalidSetup("options.opening", message)
     cell = geo.cell(*at)
     if state["board"][cell] != rules.EMPTY:
-        raise InvalidSetup("options.opening", f"expected different cells, but {text!r} comes twice")
+        raise InvalidSetup(
+            "options.opening", f"expected different cells, but {text!r} occurs twice"
+        )
     rules.place_opening_stone(state, cell)
     if rules.winning_step(state, cell):
         raise InvalidSetup("options.opening", f"expected no five, but {text!r} makes one")
@@ -185,9 +190,9 @@ def _reason(state: Any, wire: Move) -> str:
     """Return why a move is illegal."""
     size = int(state["width"])
     if int(state["side"]) < 0:
-        return "the play is over"
+        return "the game is over"
     if rules.choosing(state):
-        return f"expected a colour, black or white, not {NOTATION.format(wire)}"
+        return f"expected a color, black or white, not {NOTATION.format(wire)}"
     if wire.x is None or wire.y is None:
         return f"expected an empty cell, not {NOTATION.format(wire)}"
     if max(wire.x, wire.y) >= size:

@@ -92,10 +92,10 @@ def _text(view: View) -> tuple[str, ...]:
 def _swap_line(view: View) -> str:
     """Return the status line for a swap opening."""
     if choosing(view):
-        return f"{seat_name(view.to_act)} chooses: black or white (white moves next)"
+        return f"{seat_name(view.to_act)} chooses black or white (white moves next)"
     left = 3 - len(view.moves)
     opener = seat_name(view.to_act)
-    return f"{opener} opens for both, stones to come: {left}; then the other chooses"
+    return f"{opener} places both colors (stones left: {left}), then the other chooses"
 
 
 def _count(view: View, colour: str) -> str:

@@ -17,7 +17,7 @@ class LineNim(Game[Options, Move, View]):
     info: ClassVar[GameInfo] = GameInfo(
         name="line-nim",
         title="Line-Nim",
-        summary="Cross out one to three hexagons in a row; who takes the last one loses. For two.",
+        summary="Cross out one to three hexagons in a line; the last one loses; two players.",
         rules_version=1,
         seats=(2,),
         on_flag="random",
@@ -28,7 +28,7 @@ class LineNim(Game[Options, Move, View]):
     notation = models.NOTATION
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {
-        "last cell": "by leaving the last cell to the other"
+        "last cell": "by leaving the last cell to the opponent"
     }
 
     def deal(self, options: Options, seats: int, seed: int) -> dict[str, Json]:

@@ -87,15 +87,15 @@ def read(stretches: Iterable[str]) -> tuple[int, ...]:
         cells = geo.parse_row(written)
         if cells is None:
             raise ValueError(
-                f"expected cells from a1 to l12, or straight rows of them as in f7-k7,"
+                f"expected cells from a1 to l12, or straight rows of cells such as f7-k7,"
                 f" not {written!r}"
             )
         free.update(cells)
     if not free:
-        raise ValueError("a map has at least one free cell")
+        raise ValueError("a map needs at least one free cell")
     if len(parts := geo.components(frozenset(free))) > 1:
         apart = " and ".join(geo.NAMES[part[0]] for part in parts[:2])
-        raise ValueError(f"the free cells must be connected; there is no way between {apart}")
+        raise ValueError(f"the free cells must be connected, but there is no path between {apart}")
     return tuple(sorted(free))
 
 

@@ -24,15 +24,15 @@ class Options(Model):
         None,
         ge=maps.FEWEST,
         le=maps.MOST,
-        description="How many cells of the map are free; usually drawn, all numbers alike.",
+        description="Number of free cells of a generated map; by default drawn uniformly.",
         examples=[20],
     )
     map: tuple[str, ...] | None = Field(
         None,
         min_length=1,
         max_length=geo.CELLS,
-        description="The free cells, instead of a map that is drawn: single cells and straight"
-        " rows of them, such as e5-h5 and f6, all connected.",
+        description="The free cells, instead of a generated map: single cells and straight rows"
+        " of cells, such as e5-h5 and f6, which must be connected.",
         examples=[["e5-h5", "f6"]],
     )
 
@@ -44,8 +44,8 @@ class Move(Model):
     needs no direction. A line may start at either end.
     """
 
-    x: int = Field(ge=0, lt=geo.SIDE, description="Column of the start cell.")
-    y: int = Field(ge=0, lt=geo.SIDE, description="Row of the start cell.")
+    x: int = Field(ge=0, lt=geo.SIDE, description="The column of the start cell.")
+    y: int = Field(ge=0, lt=geo.SIDE, description="The row of the start cell.")
     length: int = Field(ge=1, le=geo.LONGEST)
     direction: int | None = Field(None, ge=1, le=6)
 
@@ -69,7 +69,7 @@ class View(Model):
     to_act: int = Field(ge=-1, lt=rules.SEATS)
     over: Reason | None = None
     loser: int | None = Field(None, ge=0, lt=rules.SEATS)
-    free: int = Field(ge=0, le=geo.CELLS, description="How many cells are left.")
+    free: int = Field(ge=0, le=geo.CELLS, description="The number of free cells.")
     rows: list[str] = Field(min_length=geo.SIDE, max_length=geo.SIDE)
     last: Move | None = None
 
@@ -92,7 +92,7 @@ def start(options: Options, seats: int, dealt: Mapping[str, Json]) -> np.record:
     if options.map is None:
         return rules.make_state(maps.read_rows([str(row) for row in _list(dealt["rows"])]))
     if options.free is not None:
-        message = f"the map says how many cells are free; leave {options.free} out"
+        message = f"the map determines the number of free cells; leave out {options.free}"
         raise InvalidSetup("options.free", message)
     try:
         return rules.make_state(maps.read(options.map), given=True)
@@ -160,7 +160,7 @@ _DIRECTIONS = ("", "up-left", "up-right", "left", "right", "down-left", "down-ri
 def _reason(state: Any, wire: Move, action: int | None) -> str:
     """Return why a move is illegal."""
     if int(state.side) < 0:
-        return "the play is over"
+        return "the game is over"
     if action is None:
         return f"the line leaves the board: {NOTATION.format(wire)}"
     for cell in geo.LINES[action]:
@@ -168,7 +168,7 @@ def _reason(state: Any, wire: Move, action: int | None) -> str:
         if value == rules.OBSTACLE:
             return f"cell {geo.NAMES[cell]} is an obstacle"
         if value >= rules.GONE:
-            return f"cell {geo.NAMES[cell]} is crossed out already"
+            return f"cell {geo.NAMES[cell]} is already crossed out"
     raise AssertionError(f"a line of free cells was refused: {NOTATION.format(wire)}")
 
 
@@ -188,7 +188,7 @@ class _Notation(Notation[Move]):
         cells = geo.parse_row(text)
         if cells is None or len(cells) > geo.LONGEST:
             raise IllegalAction(
-                f"expected a cell as in f7, or the ends of a line of two or three as in f7-h7,"
+                f"expected a cell such as f7, or the ends of a line of two or three such as f7-h7,"
                 f" not {text!r}"
             )
         return encode(geo.LINE_OF[frozenset(cells)])

@@ -17,7 +17,7 @@ class NumberMerge(Game[Options, Move, View]):
     info: ClassVar[GameInfo] = GameInfo(
         name="number-merge",
         title="Number merge",
-        summary="Add up neighbours in a row of numbers; sums above a threshold score; two players.",
+        summary="Merge neighboring numbers in a row; sums above a threshold score; two players.",
         rules_version=1,
         seats=(rules.SEATS,),
         balanced=True,

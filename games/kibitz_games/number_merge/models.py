@@ -41,34 +41,34 @@ class Options(Model):
 
     preset: Preset = Field(
         "fair",
-        description="Length of the row and threshold together: fair (8 numbers, 2/5 of their"
-        " total), classic (6, their mean), long (12, 1/3 of the total), open (40, 1/3).",
+        description="Length of the row and threshold: fair (8 numbers, 2/5 of their total),"
+        " classic (6, their mean), long (12, 1/3 of the total), open (40, 1/3).",
     )
     length: int | None = Field(
         None,
         ge=rules.SHORTEST,
         le=rules.LONGEST,
-        description="How many numbers the row has at the start, where that is not the preset's.",
+        description="The number of numbers in the initial row, instead of the preset's.",
         examples=[10],
     )
     threshold: Threshold | None = Field(
         None,
         description='What a sum has to exceed: a whole number, "mean" for the mean of the row, or a'
-        ' fraction of its total such as "2/5". Usually the preset\'s.',
+        ' fraction of its total such as "2/5". Defaults to the preset\'s.',
         examples=["1/3"],
     )
     row: tuple[Number, ...] | None = Field(
         None,
         min_length=rules.SHORTEST,
         max_length=rules.LONGEST,
-        description="The numbers themselves, from 1 and 999 together at most; without them digits"
-        " from 1 to 9 are drawn.",
+        description="The numbers, at least 1 each and at most 999 in total; by default random"
+        " digits from 1 to 9.",
         examples=[[3, 1, 4, 1, 5]],
     )
     first: First = Field(
         "seat-0",
-        description="Who begins: seat-0, seat-1, or one that is drawn (random). Matches come in"
-        " pairs on one row with the seats swapped, so that each player begins once.",
+        description="The seat that moves first: seat-0, seat-1, or random. Matches are played in"
+        " pairs on the same row with swapped seats, so each player moves first once.",
     )
 
 
@@ -100,12 +100,12 @@ class View(Model):
     rule: str
     ply: int = Field(ge=0, le=rules.MAX_PLIES)
     to_act: int = Field(ge=-1, lt=rules.SEATS)
-    first: int = Field(ge=0, lt=rules.SEATS, description="The seat that began.")
+    first: int = Field(ge=0, lt=rules.SEATS, description="The seat that moved first.")
     row: list[int] = Field(min_length=1, max_length=rules.LONGEST)
     scores: list[int] = Field(min_length=rules.SEATS, max_length=rules.SEATS)
     last: Last | None = None
     over: Reason | None = None
-    out: int | None = Field(None, ge=0, lt=rules.SEATS, description="The seat that left the play.")
+    out: int | None = Field(None, ge=0, lt=rules.SEATS, description="The seat that left the match.")
 
 
 # ------------------------------------------------------------------------------------- options
@@ -197,10 +197,10 @@ def encode(action: int) -> Move:
 def decode(state: Any, wire: Move) -> int:
     """Convert a wire move to a legal action, or raise `IllegalAction`."""
     if int(state["side"]) < 0:
-        raise IllegalAction("the play is over")
+        raise IllegalAction("the game is over")
     last = int(state["count"]) - 2
     if wire.index > last:
-        expected = f"the place of the left one of two neighbours, 0 to {last}"
+        expected = f"the index of the left one of two neighbors, 0 to {last}"
         raise IllegalAction(f"expected {expected}, not {wire.index}")
     return wire.index
 
@@ -218,7 +218,7 @@ class _Notation(Notation[Move]):
         left = int(match[1]) if match else rules.MAX_PLIES
         right = int(match[2]) if match and match[2] else left + 1
         if right != left + 1 or left >= rules.MAX_PLIES:
-            raise IllegalAction(f"expected the places of two neighbours as in 3+4, not {text!r}")
+            raise IllegalAction(f"expected the indices of two neighbors such as 3+4, not {text!r}")
         return encode(left)
 
     def cells(self, move: Move) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ class Tanks(Game[Options, Move, View]):
     info: ClassVar[GameInfo] = GameInfo(
         name="tanks",
         title="Tanks",
-        summary="Explore a board in the fog and shoot whom you see; four players.",
+        summary="Explore a board in the fog and shoot the tanks that you see; four players.",
         rules_version=2,
         seats=(4,),
         hidden=True,

@@ -41,21 +41,23 @@ class Options(Model):
 
     start: geo.Start = Field(
         "corners",
-        description="Where the tanks start: in the corners, or a step or two out of them as in"
-        " the report's first table.",
+        description="Where the tanks start: in the corners, or one or two steps away from them as"
+        " in the report's first table (table1).",
     )
-    rocks: geo.Rocks = Field("classic", description="The 29 rocks of the report, or none.")
+    rocks: geo.Rocks = Field(
+        "classic", description="The 29 rocks of the report (classic), or none."
+    )
     turns: int = Field(
         rules.MAX_TURNS,
         ge=geo.SEATS,
         le=rules.MAX_TURNS,
-        description="Turns of all four together; those of the dead count too.",
+        description="Turns of all four players together, including those of destroyed tanks.",
     )
     memory: Memory = Field(
         "last",
-        description="Which tanks are on a local board: each living one where it was last known to"
-        " be; or, as in the report, every mark until its place is seen again (report); or each one"
-        " where it was last known to be, destroyed or not (also-destroyed).",
+        description="Which tanks a local board shows: each living one at its last known place"
+        " (last); as in the report, every mark until its place is seen again (report); or each one"
+        " at its last known place, destroyed or not (also-destroyed).",
     )
 
 
@@ -113,7 +115,7 @@ class View(Model):
     options: Options
     ply: int = Field(ge=0, le=rules.MAX_TURNS)
     slot: Slot
-    left: int = Field(ge=0, le=rules.MAX_TURNS, description="Slots that are left.")
+    left: int = Field(ge=0, le=rules.MAX_TURNS, description="The number of remaining slots.")
     to_act: int = Field(ge=-1, lt=geo.SEATS)
     over: Reason | None = None
     alive: list[bool] = Field(min_length=geo.SEATS, max_length=geo.SEATS)
@@ -155,7 +157,7 @@ def encode(action: int) -> Move:
 def decode(state: Any, move: Move) -> int:
     """Convert a wire move to an action; every action is legal until the match is over."""
     if int(state["side"]) < 0:
-        raise IllegalAction("the play is over")
+        raise IllegalAction("the game is over")
     return _ACTIONS[move.action]
 
 
@@ -307,7 +309,7 @@ def features(seen: View, seat: int) -> Features:
     and the own trail. Then come four planes for the hull direction (up, right, down, left), one of
     which is filled with 1, and a plane filled with the fraction of slots left.
     """
-    assert seen.local is not None, "only a seat's own view has something to learn from"
+    assert seen.local is not None, "expected the view of a seat"
     assert seen.visited is not None
     local, own = np.array(seen.local), 11 * (seat + 1)
     planes = np.zeros((11, *local.shape), np.float32)

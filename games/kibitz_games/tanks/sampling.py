@@ -138,7 +138,9 @@ def _empty_state(start: geo.Start, rocks: geo.Rocks, turns: int) -> np.record:
 def _required(value: _T | None) -> _T:
     """Return a field that must be set in this kind of view."""
     if value is None:
-        raise ValueError("the view of a seat has its place, hull, local board and visited places")
+        raise ValueError(
+            "expected a seat's place, hull, local board and visited places in its view"
+        )
     return value
 
 
@@ -160,7 +162,7 @@ def _place_hidden_tanks(sketch: _StateBuilder, chance: random.Random) -> dict[in
     for choice in itertools.chain(itertools.product(*likely), itertools.product(*drawn)):
         if len(set(choice)) == len(choice):
             return dict(zip(hidden, choice, strict=True))
-    raise ValueError("this view fits no state: the tanks have no room")
+    raise ValueError("no state fits this view: not enough cells for the tanks")
 
 
 def _possible_cells(sketch: _StateBuilder, seat: int, visible: Any) -> list[int]:

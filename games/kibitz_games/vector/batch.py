@@ -78,7 +78,7 @@ class VectorGame:
     ) -> None:
         for name, value in (("count", count), ("threads", threads), ("deals", deals)):
             if value is not None and value < 1:
-                raise ValueError(f"{name}: expected a number from 1, not {value}")
+                raise ValueError(f"{name}: expected at least 1, not {value}")
         self.game = registry.get(game) if isinstance(game, str) else game
         self.options = self.game.Options.model_validate(dict(options or {}))
         self.seats_of_play = min(self.game.info.seats) if seats is None else seats
@@ -95,7 +95,7 @@ class VectorGame:
             raise ValueError(f"rewards: expected {expected}, not {rewards!r}")
         counts = operations.offers(self.game.state_type, "points")
         if rewards == "points" and not counts:
-            raise ValueError(f"rewards: {self.game.info.name} counts no points")
+            raise ValueError(f"rewards: {self.game.info.name} does not count points")
         return rewards == "points"
 
     def _allocate(self, state: State, counts_points: bool) -> None:
@@ -133,7 +133,9 @@ class VectorGame:
         """Restart the chosen matches, by default all; a `seed` also restarts the random numbers."""
         if seed is not None:
             if chosen is not None:
-                raise ValueError("a seed is for all plays: choose none with it")
+                raise ValueError(
+                    "a seed applies to all matches; it cannot be combined with `chosen`"
+                )
             self._seed(seed)
         which = np.ones(self.count, np.bool_) if chosen is None else np.asarray(chosen, np.bool_)
         if which.shape != (self.count,):
@@ -155,7 +157,7 @@ class VectorGame:
         taken = np.ascontiguousarray(given, np.int32)
         bad = int(kernels.first_illegal(self.masks, self.seats, taken, 0, self.count))
         if bad >= 0:
-            raise ValueError(f"actions: {actions[bad]} is not legal in play {bad}")
+            raise ValueError(f"actions: {actions[bad]} is not legal in match {bad}")
         self._slices.run(kernels.step, self.count, self._plays, taken)
         self._see_through_views()
         return Step(self._plays.rewards, self._plays.over)

@@ -99,7 +99,7 @@ class Brs(MultiplayerSearch):
     def supports(info: GameInfo, state: np.record) -> str | None:
         """Return why the search does not support a game, or None if it does."""
         if not op.offers(state.dtype, "set_side_to_move"):
-            return f"{info.name} does not let the others stand still"
+            return f"{info.name} does not allow skipping turns"
         return MultiplayerSearch.supports(info, state)
 
     def _reset(self, st: np.record, ev: np.record) -> None:

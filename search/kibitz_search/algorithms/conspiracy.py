@@ -67,7 +67,7 @@ class Conspiracy:
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
         """Return why the search does not support a game, or None if it does."""
-        return f"{info.name} hides something from its players" if info.hidden else None
+        return f"{info.name} has hidden information" if info.hidden else None
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
         """Return the best move for the group; all limits except the seed are ignored."""

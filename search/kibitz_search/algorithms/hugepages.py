@@ -29,7 +29,7 @@ def zeros(count: int, dtype: np.dtype[Any] | type[np.generic]) -> np.ndarray[Any
     try:
         room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except OSError as error:
-        raise MemoryError(f"no room for a table of {size >> 20} MiB") from error
+        raise MemoryError(f"cannot allocate a table of {size >> 20} MiB") from error
     if hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):  # the system does not support huge pages
             room.madvise(mmap.MADV_HUGEPAGE)

@@ -110,7 +110,7 @@ class Iddfs(IterativeDeepening):
     def supports(info: GameInfo, state: np.record) -> str | None:
         """Return why the search does not support a game, or None if it does."""
         if not op.offers(state.dtype, "set_side_to_move"):
-            return f"{info.name} does not let the others stand still"
+            return f"{info.name} does not allow skipping turns"
         return None
 
     def _reset(self, st: np.record, ev: np.record) -> None:

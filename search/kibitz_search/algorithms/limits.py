@@ -55,7 +55,9 @@ class SearchLimits:
         for name in names:
             if getattr(self, name):
                 kind = type(search).__name__
-                raise UnsupportedLimit(f"{kind} cannot limit its {name}: limit its seconds")
+                raise UnsupportedLimit(
+                    f"{kind} does not support a limit on {name}; limit the time instead"
+                )
 
     def report(self, result: SearchResult) -> None:
         """Call the callback, if any, with the best result so far."""

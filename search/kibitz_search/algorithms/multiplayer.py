@@ -130,7 +130,7 @@ class MultiplayerSearch(IterativeDeepening):
     def supports(info: GameInfo, state: np.record) -> str | None:
         """Return why the search does not support a game, or None if it does."""
         if info.hidden:
-            return f"{info.name} hides something, and this search believes what it sees"
+            return f"{info.name} has hidden information, which this search does not support"
         return None
 
     def _reset(self, st: np.record, ev: np.record) -> None:

@@ -44,7 +44,7 @@ def is_exact(ws: op.Record, best: SearchResult) -> bool:
 def two_player_only(info: GameInfo, state: np.record) -> str | None:
     """Return None for a two-seat game without hidden information, otherwise the reason."""
     if info.hidden:
-        return f"{info.name} hides something from its players"
+        return f"{info.name} has hidden information"
     if int(state["seats"]) != 2:
         return f"{info.name} has {int(state['seats'])} seats here, not 2"
     return None

@@ -105,7 +105,9 @@ def largest(shape: geo.Geometry, pegs: int) -> Triangle:
     fits = [Triangle(side, pegs) for side in range(1, min(middle, MAX_SIDE) + 1)]
     good = [triangle for triangle in fits if triangle.holes > pegs and triangle.sets <= MAX_SETS]
     if not good:
-        raise ValueError(f"{pegs} pegs have no room to race on a {shape.board} of {shape.size}")
+        raise ValueError(
+            f"{pegs} pegs are too many for a race on a {shape.board} of size {shape.size}"
+        )
     return good[-1]
 
 

@@ -78,7 +78,7 @@ class OpeningBook:
     def supports(state: np.record) -> str | None:
         """Return why there is no book for a state, or None if there is one."""
         name = _board_name(state)
-        return None if name in book() else f"there is no book for {name}"
+        return None if name in book() else f"no opening book for {name}"
 
     def probe(self, state: np.record, limits: SearchLimits) -> SearchResult | None:
         """Return a move from a matching line, chosen by the seed, or None if no line matches."""
@@ -133,8 +133,8 @@ def crossings(widths: Sequence[int], moves: int) -> list[tuple[int, tuple[str, .
 def main() -> None:
     """Write the book."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--moves", type=int, default=8, help="moves of a line")
-    parser.add_argument("--lines", type=int, default=6, help="at most so many lines")
+    parser.add_argument("--moves", type=int, default=8, help="number of moves per line")
+    parser.add_argument("--lines", type=int, default=6, help="maximum number of lines")
     parser.add_argument("--widths", type=int, nargs="+", default=[256, 512, 768, 1024])
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name(BOOK))
     chosen = parser.parse_args()

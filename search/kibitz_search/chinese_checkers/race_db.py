@@ -226,7 +226,7 @@ def build(triangle: Triangle, *, sticky: bool = False, through: bool = True) -> 
     table = distances(race)
     if table.max() > MAX_DISTANCE:
         raise UnsupportedBoardError(
-            f"some sets of {triangle} are further than {MAX_DISTANCE} moves from the goal"
+            f"some sets of {triangle} are more than {MAX_DISTANCE} moves from the goal"
         )
     even = np.append(table, np.zeros(len(table) % 2, np.uint8))
     race.values[:] = even[::2] | even[1::2] << 4
@@ -261,9 +261,7 @@ def load(triangle: Triangle, *, sticky: bool = False, through: bool = True) -> A
 def _make(path: Path, triangle: Triangle, sticky: bool, through: bool) -> None:
     """Build and store a table; concurrent processes build it only once."""
     if not kernels.compiled() and triangle.sets > PLAIN_MAX_SETS:
-        raise UnsupportedBoardError(
-            f"a table of {triangle.sets} sets is built only with a compiler"
-        )
+        raise UnsupportedBoardError(f"building a table of {triangle.sets} sets requires numba")
     path.parent.mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(path.parent / "race.lock"):
         if path.exists():
@@ -280,7 +278,7 @@ def _make(path: Path, triangle: Triangle, sticky: bool, through: bool) -> None:
 
 def unsupported(state: Any) -> str | None:
     """Return why there is no table for the board and the rules of a state, or None."""
-    return "long jumps hop over pegs far away" if int(state["long_jumps"]) else None
+    return "long jumps are not supported" if int(state["long_jumps"]) else None
 
 
 def for_board(state: Any) -> Any:

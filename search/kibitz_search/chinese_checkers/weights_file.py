@@ -33,7 +33,7 @@ def read(path: Path) -> weights.WeightsFile:
     parts, each = (3, "three") if file.kind == GUIDED else (1, "one")
     if len(file.weights) != parts * holes:
         raise weights.WeightsError(
-            f"{path}: expected {parts * holes} weights, {each} a hole of the star, "
+            f"{path}: expected {parts * holes} weights, {each} per hole of the star, "
             f"not {len(file.weights)}"
         )
     return file

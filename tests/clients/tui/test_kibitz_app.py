@@ -427,7 +427,7 @@ async def test_a_match_that_is_over_opens_from_its_record(
         await pilot.press("tab", "enter")
         await until(pilot, lambda: isinstance(app.screen, MatchScreen))
         await settle(pilot)
-        assert shown(app, "status") == "▲ bo wins with the goal filled, 27 plies"
+        assert shown(app, "status") == "▲ bo wins by filling the goal, 27 plies"
         await pilot.press("home")
         assert match_of(app).timeline_cursor.frame.seq == 0
 

@@ -102,8 +102,8 @@ async def test_results_run_along_while_the_next_match_has_a_board(
             MatchStarted(lobby="L1", match=after),
         )
         await until(pilot, lambda: "1 match played" in shown(app, "title"))
-        assert "● ada wins with the goal filled, 9 plies" in shown(app, "results")
-        assert lines(app)[-1].startswith("● ada wins with the goal filled")
+        assert "● ada wins by filling the goal, 9 plies" in shown(app, "results")
+        assert lines(app)[-1].startswith("● ada wins by filling the goal")
         await until(pilot, lambda: ("watch", "M2") in link.requests)
 
 

@@ -170,7 +170,7 @@ def test_points_of_the_game_and_its_own_words_stand_in_a_result(
     seats = [SeatResult(rank=1, score=1, points=2100), SeatResult(rank=2, score=0, points=-3)]
     ended = Result(seats=seats, cause=Cause.RULES, reason="goal", plies=88)
     said = descriptions.result_summary(facts, ended, game)
-    assert said == "● ada wins with the goal filled, 2,100 points, 88 plies"
+    assert said == "● ada wins by filling the goal, 2,100 points, 88 plies"
     assert descriptions.result_lines(facts, ended) == ["1st ● ada 2,100", "2nd ▲ bo -3"]
 
 
@@ -178,7 +178,7 @@ def test_one_point_is_no_plural(game: Game, running: Record) -> None:
     seats = [SeatResult(rank=1, score=1, points=1), SeatResult(rank=2, score=0, points=0)]
     ended = Result(seats=seats, cause=Cause.RULES, reason="goal", plies=7)
     said = descriptions.result_summary(MatchInfo.of(running.setup), ended, game)
-    assert said == "● ada wins with the goal filled, 1 point, 7 plies"
+    assert said == "● ada wins by filling the goal, 1 point, 7 plies"
 
 
 def test_who_wins_because_others_left_wins_over_them(game: Game, running: Record) -> None:

@@ -85,7 +85,7 @@ async def test_a_lobby_that_is_over_is_its_results(
     lines, well = await course(link, games, lobby="L1")
     assert well
     assert lines == [
-        "[L1] match 2 chinese-checkers  ▲ bo wins with the goal filled, 27 plies",
+        "[L1] match 2 chinese-checkers  ▲ bo wins by filling the goal, 27 plies",
         "",
         "match  game              plies  end   places",
         "2      chinese-checkers  27     goal  1. bo  2. ada",

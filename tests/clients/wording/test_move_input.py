@@ -148,7 +148,7 @@ def test_typed_moves_are_legal_moves_or_a_sentence(game: Game, running: Record) 
     assert str(move_input.parse_typed(game, picker, "0-120")).startswith(
         "0-120 is not a legal move"
     )
-    assert "expected two holes as in 3-14" in str(
+    assert "expected two holes such as 3-14" in str(
         move_input.parse_typed(game, picker, "rook to e4")
     )
 

@@ -102,9 +102,9 @@ def test_what_is_no_move_is_no_model(raw: dict[str, Any]) -> None:
         ("60-61", "hole 60 is empty"),
         ("116-105", "the peg in hole 116 belongs to seat 2, not to seat 1"),
         ("0-1", "hole 1 is occupied"),
-        ("3-30", "no step and no chain of jumps from 3 may end in 30"),
+        ("3-30", "no step or chain of jumps leads from 3 to 30"),
         ("3-121", "holes are numbered 0 to 120; got 3-121"),
-        ("pass", "a pass while there are moves"),
+        ("pass", "a pass is legal only if there is no other move"),
     ],
 )
 def test_a_refusal_says_why(move: str, reason: str) -> None:
@@ -117,7 +117,7 @@ def test_a_refusal_says_why(move: str, reason: str) -> None:
 def test_after_the_end_everything_is_refused(move: str) -> None:
     state = _start()
     GAME.forfeit(state, 0)
-    with pytest.raises(IllegalAction, match="the play is over"):
+    with pytest.raises(IllegalAction, match="the game is over"):
         GAME.decode(state, GAME.notation.parse(move))
 
 

@@ -103,7 +103,7 @@ def test_what_a_game_does_not_count_or_show_is_said() -> None:
     op.points(state, out)
     assert out.tolist() == [0, 0, 1, 1, 1, 1]
     stranger = kernels.new(kernels.record_type("unseen", [("side", np.int32)], source=__file__))
-    with pytest.raises(TypeError, match="no 'observe' for records of this type"):
+    with pytest.raises(TypeError, match="'observe' is not implemented for this record type"):
         op.observe(stranger, 0, np.zeros(1, np.float32))
 
 

@@ -140,5 +140,5 @@ def test_an_earlier_version_has_the_options_that_it_had(name: str, number: int) 
 def test_an_unknown_version_is_refused(name: str) -> None:
     game = registry.get(name)
     assert game.at_version(game.info.rules_version) is game
-    with pytest.raises(UnknownRules, match=f"{name} has the rules versions .*, and none is 99"):
+    with pytest.raises(UnknownRules, match=f"{name} has the rules versions .*, but not 99"):
         registry.get(name, 99)

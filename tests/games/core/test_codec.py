@@ -58,7 +58,7 @@ def test_a_move_that_is_not_legal_is_refused_with_what_is() -> None:
     codec = IntegerCodec(Column, ("a", "b", "c"))
     with pytest.raises(IllegalAction, match="expected one of a, c, not b"):
         codec.decode(Column(column=1), [0, 2])
-    with pytest.raises(IllegalAction, match="the play is over"):
+    with pytest.raises(IllegalAction, match="the game is over"):
         codec.decode(Column(column=1), [])
 
 
@@ -69,5 +69,5 @@ def test_other_moves_need_a_codec_of_their_own(model: type[Model]) -> None:
 
 
 def test_every_action_needs_a_name() -> None:
-    with pytest.raises(TypeError, match="names of 3 actions, not of 2"):
+    with pytest.raises(TypeError, match="names for 3 actions, not 2"):
         IntegerCodec(Column, ("a", "b"))

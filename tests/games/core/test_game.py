@@ -43,7 +43,9 @@ def test_a_seat_that_does_not_exist_cannot_leave(seat: int) -> None:
 def test_a_game_that_hides_something_makes_its_own_views_or_is_not_made() -> None:
     made: dict[str, Any] = {"info": replace(ConnectFour.info, hidden=True)}
     for name in ("view", "referee_view", "sample"):
-        with pytest.raises(TypeError, match=f"connect-four hides .* override `{name}`"):
+        with pytest.raises(
+            TypeError, match=f"connect-four has hidden information.* override `{name}`"
+        ):
             type("Hiding", (ConnectFour,), made)()
         made[name] = getattr(registry.get("tanks"), name)
     type("Hiding", (ConnectFour,), made)()

@@ -172,5 +172,5 @@ def test_an_array_of_another_kind_is_refused() -> None:
     shape = learning.observation_shape(play.game, play.state)
     others: list[Any] = [np.zeros(shape), np.zeros(shape[::-1], np.float32).T]
     for out in others:
-        with pytest.raises(ValueError, match="out: expected a contiguous array of float32"):
+        with pytest.raises(ValueError, match="out: expected a contiguous float32 array"):
             learning.observe(play.game, play.state, 0, out)

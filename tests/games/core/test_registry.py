@@ -31,7 +31,7 @@ def test_a_game_is_registered_under_its_own_name(name: str) -> None:
 
 
 def test_an_unknown_game_is_named_with_the_known_ones() -> None:
-    with pytest.raises(GameError, match=r"unknown game 'chess'; known are .*chinese-checkers"):
+    with pytest.raises(GameError, match=r"unknown game 'chess'; available: .*chinese-checkers"):
         registry.get("chess")
 
 
@@ -80,7 +80,7 @@ def test_a_package_that_does_not_load_is_named_and_the_others_work(
     module = f"puddle_{abs(hash(source))}"
     declare(site, "puddle-games", {"puddle": f"{module}:GAME"})
     (site / f"{module}.py").write_text(source)
-    wanted = f"the game 'puddle' of the package puddle-games 0.1.0 does not load: .*{reason}"
+    wanted = f"cannot load the game 'puddle' from the package puddle-games 0.1.0: .*{reason}"
     with pytest.raises(GameError, match=wanted):
         registry.get("puddle")
     assert [*registry.load_all()] == [*registry.BUILT_IN]

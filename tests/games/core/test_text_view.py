@@ -122,11 +122,11 @@ def test_a_board_of_squares() -> None:
         "bob to move",
         "a1  . #",
         "a2  2 a",
-        "# rock; . free; 2 bob; a free, ada was there",
+        "# rock; . free; 2 bob; a free, visited by ada",
         "bob: a2 facing east",
         "last move from b2 by bob",
         "in sight of bob: a1 b1",
-        "besides places: wait",
+        "other choices: wait",
     ]
 
 
@@ -140,7 +140,7 @@ def test_hexagons_are_shifted_and_free_ones_show_their_names() -> None:
     assert scene_text(Scene("hex", cells)).splitlines() == [
         " a1  a1  a",
         "a10    a10 b10",
-        "a crossed out by seat 1; a name free",
+        "a crossed out by seat 1; a cell's name: free",
     ]
 
 

@@ -56,23 +56,29 @@ def test_forms_of_psq(data: bytes, moves: list[str], players: tuple[str, ...]) -
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (b"", "line 1: expected a head such as"),
-        (b"\x00\xff\xfe", "line 1: expected a head such as"),
-        (psq(head="Gomoku 15x15"), "line 1: expected a head such as"),
-        (psq(head="Piskvorky 15x"), "line 1: expected a head such as"),
-        (psq(head="Piskvorky 15x15, 11:11, 2"), "line 1: expected a head such as"),
+        (b"", "line 1: expected a header such as"),
+        (b"\x00\xff\xfe", "line 1: expected a header such as"),
+        (psq(head="Gomoku 15x15"), "line 1: expected a header such as"),
+        (psq(head="Piskvorky 15x"), "line 1: expected a header such as"),
+        (psq(head="Piskvorky 15x15, 11:11, 2"), "line 1: expected a header such as"),
         (psq(head="Piskvorky 15x20, 0:0, 0"), "line 1: expected a square board, found 15x20"),
-        (psq(head="Piskvorky 4x4, 0:0, 0"), "line 1: expected a board of 5 to 20, found 4x4"),
-        (psq(head="Piskvorky 21x21, 0:0, 0"), "line 1: expected a board of 5 to 20, found 21x21"),
-        (psq("8,8,0", "0,8,0"), "line 3: expected a cell on a board of 15x15"),
-        (psq("8,8,0", "16,8,0"), "line 3: expected a cell on a board of 15x15"),
-        (psq("8,8,0", "8,-3,0"), "line 3: expected a cell on a board of 15x15"),
+        (
+            psq(head="Piskvorky 4x4, 0:0, 0"),
+            "line 1: expected a board size from 5 to 20, found 4x4",
+        ),
+        (
+            psq(head="Piskvorky 21x21, 0:0, 0"),
+            "line 1: expected a board size from 5 to 20, found 21x21",
+        ),
+        (psq("8,8,0", "0,8,0"), "line 3: expected a cell on a 15x15 board"),
+        (psq("8,8,0", "16,8,0"), "line 3: expected a cell on a 15x15 board"),
+        (psq("8,8,0", "8,-3,0"), "line 3: expected a cell on a 15x15 board"),
         (psq("8,8,0", "9,9,0", "8,8,0"), "line 4: expected an empty cell"),
         (psq("8,8,0", "8;9;0", "9,9,0"), "line 3: expected a stone as x,y,milliseconds"),
         (psq("8,8,0", "9,"), "line 3: expected a stone as x,y,milliseconds, or two names"),
         (psq("8,8,0", "9,9" * 9), "line 3: expected a stone"),
         (psq("8,8,0", "9" * 5000 + ",9,0"), "line 3: expected a stone"),
-        (psq("8,8,0", "a", "b", "c"), "line 5: expected the code of the result"),
+        (psq("8,8,0", "a", "b", "c"), "line 5: expected a result code"),
         (psq("8,8,0", "a", "b", "1", "9,9,0"), "line 3: expected a stone"),
     ],
 )
@@ -100,7 +106,7 @@ def test_six_stones_win_unless_play_goes_on() -> None:
 def test_nothing_follows_a_five() -> None:
     stones = ["1,1", "1,3", "2,1", "3,5", "3,1", "5,7", "4,1", "7,9", "5,1", "9,11"]
     assert len(files.read_psq(psq(*stones[:-1])).moves) == 9
-    with pytest.raises(GameFileError, match="line 11: expected the end of the game, which has"):
+    with pytest.raises(GameFileError, match="line 11: expected no stone after the winning one"):
         files.read_psq(psq(*stones))
 
 
@@ -140,10 +146,10 @@ def test_an_sgf_may_open_a_variation_for_each_move() -> None:
         ("(;GM[4]SZ[x])", "expected SGF: "),
         ("(;GM[4]SZ[15]CA[klingon]PB[a])", "expected SGF: "),
         ("(;GM[2]SZ[15])", "expected GM[4] or GM[1], found GM[2]"),
-        ("(;GM[4]SZ[26])", "expected a board of 5 to 20, found 26x26"),
-        ("(;GM[4]SZ[4])", "expected a board of 5 to 20, found 4x4"),
+        ("(;GM[4]SZ[26])", "expected a board size from 5 to 20, found 26x26"),
+        ("(;GM[4]SZ[4])", "expected a board size from 5 to 20, found 4x4"),
         ("(;SZ[15];B[hh])(;SZ[15];B[hh])", "expected one game, found 2"),
-        ("(;SZ[15]AB[hh];W[gg])", "expected moves (B and W), found stones that were set up"),
+        ("(;SZ[15]AB[hh];W[gg])", "expected moves (B and W), found setup stones"),
         ("(;SZ[15];W[hh])", "move 1: expected black, which is to move"),
         ("(;SZ[15];B[hh];B[gg])", "move 2: expected white, which is to move"),
         ("(;SZ[15];B[hh];W[])", "move 2: expected a cell, found a pass"),
@@ -170,14 +176,14 @@ def test_offsets_count_from_the_middle() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("0,0\n1,2, 3", "line 2: expected pairs like 0,0, 1,-2"),
+        ("0,0\n1,2, 3", "line 2: expected pairs such as 0,0, 1,-2"),
         ("0,0\n\n1 2", "line 3: expected pairs"),
         ("h8 g7", "line 1: expected pairs"),
         ("0,0,", "line 1: expected pairs"),
         ("1.5,2", "line 1: expected pairs"),
         ("0,0 # center", "line 1: expected pairs"),
-        ("0,0\n10,0", "line 2: expected a cell on a board of 20x20"),
-        ("0,-11", "line 1: expected a cell on a board of 20x20"),
+        ("0,0\n10,0", "line 2: expected a cell on a 20x20 board"),
+        ("0,-11", "line 1: expected a cell on a 20x20 board"),
         ("\u0661,0", "line 1: expected pairs"),
     ],
 )
@@ -195,7 +201,7 @@ def test_openings_from_games() -> None:
         Opening(1, ("b2",)),
     ]
     for size in (14, 20):
-        with pytest.raises(GameFileError, match=f"expected a board of {size}x{size}, found 15x15"):
+        with pytest.raises(GameFileError, match=f"expected a {size}x{size} board, found 15x15"):
             files.read_psq_opening(psq("8,8"), Options(size=size))
     with pytest.raises(GameFileError, match="expected at least one stone"):
         files.read_psq_opening(psq(), options)

@@ -49,12 +49,12 @@ def test_what_is_no_option_is_no_model(raw: dict[str, Any]) -> None:
         ({"opening": ["k1"]}, "expected cells a1 to j10, not 'k1'"),
         ({"opening": ["a11"]}, "expected cells a1 to j10, not 'a11'"),
         ({"opening": ["pass"]}, "expected cells a1 to j10, not 'pass'"),
-        ({"opening": ["h8", "g7", "H8"]}, "expected different cells, but 'H8' comes twice"),
+        ({"opening": ["h8", "g7", "H8"]}, "expected different cells, but 'H8' occurs twice"),
         (
             {"opening": ["a1", "a9", "b1", "b9", "c1", "c9", "d1", "d9", "e1"]},
             "expected no five, but 'e1' makes one",
         ),
-        ({"opening": ["a1"], "swap": True}, "an opening and a swap exclude each other"),
+        ({"opening": ["a1"], "swap": True}, "an opening and a swap cannot be combined"),
     ],
 )
 def test_setups_that_are_refused(options: dict[str, Any], sentence: str) -> None:
@@ -70,7 +70,9 @@ def test_an_opening_must_leave_something_to_win() -> None:
     black, white = ([geometry.name(*at) for at in stones if stones[at] == c] for c in "xo")
     order = [stone for pair in zip(black, white, strict=False) for stone in pair]
     for some in (order + black[len(white) :], order):
-        with pytest.raises(InvalidSetup, match="expected an opening after which somebody can win"):
+        with pytest.raises(
+            InvalidSetup, match="expected an opening after which a player can still win"
+        ):
             _start(size=5, opening=some)
     _start(size=5, opening=order[:10])
 
@@ -133,7 +135,7 @@ def test_a_stone_while_a_colour_is_to_be_chosen_is_refused() -> None:
     with pytest.raises(IllegalAction, match="expected an empty cell, not white"):
         GAME.decode(state, GAME.notation.parse("white"))
     _do(state, "a1", "b1", "c1")
-    with pytest.raises(IllegalAction, match="expected a colour, black or white, not d1"):
+    with pytest.raises(IllegalAction, match="expected a color, black or white, not d1"):
         GAME.decode(state, GAME.notation.parse("d1"))
     _do(state, "white")
     with pytest.raises(IllegalAction, match="expected an empty cell, not white"):
@@ -144,7 +146,7 @@ def test_a_stone_while_a_colour_is_to_be_chosen_is_refused() -> None:
 def test_after_the_end_everything_is_refused(move: str) -> None:
     state = _start()
     GAME.forfeit(state, 0)
-    with pytest.raises(IllegalAction, match="the play is over"):
+    with pytest.raises(IllegalAction, match="the game is over"):
         GAME.decode(state, GAME.notation.parse(move))
 
 

@@ -81,8 +81,8 @@ def test_buttons_are_there_only_while_a_colour_is_to_be_chosen() -> None:
         assert all(cell.x > 10 and 0 <= cell.y < 10 for cell in buttons)
         texts.append(scene.text[0])
         play.push_move(move)
-    assert texts[0] == "seat 1 opens for both, stones to come: 3; then the other chooses"
-    assert texts[3] == "seat 2 chooses: black or white (white moves next)"
+    assert texts[0] == "seat 1 places both colors (stones left: 3), then the other chooses"
+    assert texts[3] == "seat 2 chooses black or white (white moves next)"
     assert texts[4] == "black: 2 stones, seat 2"
 
 

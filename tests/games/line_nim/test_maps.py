@@ -81,7 +81,7 @@ def test_maps_are_written_and_read() -> None:
     [
         (["f7", "z9"], "expected cells from a1 to l12, .* not 'z9'"),
         (["a1-b12"], "not 'a1-b12'"),
-        (["f7", "h7"], "the free cells must be connected; there is no way between f7 and h7"),
+        (["f7", "h7"], "the free cells must be connected, but there is no path between f7 and h7"),
         ([], "at least one"),
     ],
 )

@@ -106,7 +106,7 @@ def test_every_spelling_of_a_legal_set_is_accepted_and_no_other(
 def _why(play: Position, move: line_nim_models.Move, meant: reference.Line) -> str:
     """Return the words in which a refusal of a line must be put."""
     if play.outcome is not None:
-        return "^the play is over$"
+        return "^the game is over$"
     if not meant <= reference.BOARD:
         return "^the line leaves the board: [23] cells from [a-l][0-9]+ [a-z-]+$"
     return "^cell [a-l][0-9]+ is (an obstacle|crossed out already)$"
@@ -117,7 +117,7 @@ def _why(play: Position, move: line_nim_models.Move, meant: reference.Line) -> s
     [
         ({"x": 0, "y": 0, "length": 1}, "cell a1 is an obstacle"),
         ({"x": 7, "y": 6, "length": 2, "direction": 4}, "cell i7 is an obstacle"),
-        ({"x": 5, "y": 6, "length": 2, "direction": 4}, "cell g7 is crossed out already"),
+        ({"x": 5, "y": 6, "length": 2, "direction": 4}, "cell g7 is already crossed out"),
         (
             {"x": 11, "y": 0, "length": 2, "direction": 2},
             "the line leaves the board: 2 cells from l1 up-right",

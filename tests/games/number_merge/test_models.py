@@ -131,12 +131,12 @@ def test_who_begins_is_drawn_or_chosen() -> None:
 
 def test_a_refusal_says_why() -> None:
     play = _play(row=[1, 2, 3])
-    expected = "expected the place of the left one of two neighbours, 0 to 1, not 2"
+    expected = "expected the index of the left one of two neighbors, 0 to 1, not 2"
     with pytest.raises(IllegalAction, match=expected):
         GAME.decode(play.state, GAME.notation.parse("2+3"))
     play.push_move("0")
     play.push_move("0+1")
-    with pytest.raises(IllegalAction, match="the play is over"):
+    with pytest.raises(IllegalAction, match="the game is over"):
         GAME.decode(play.state, GAME.notation.parse("0+1"))
 
 
@@ -144,7 +144,7 @@ def test_a_refusal_says_why() -> None:
     "text", ["", "a", "3+5", "4+3", "3-4", "63+64", "3+4+5", "+4", "٣+٤", "3+"]
 )
 def test_what_is_no_text_of_a_move_is_refused(text: str) -> None:
-    with pytest.raises(IllegalAction, match="expected the places of two neighbours as in 3"):
+    with pytest.raises(IllegalAction, match="expected the indices of two neighbors such as 3"):
         GAME.notation.parse(text)
 
 

@@ -77,7 +77,7 @@ def test_after_the_end_everything_is_refused() -> None:
     for _ in range(4):
         play.push_move("f")
     for move in tanks_models.MOVES:
-        with pytest.raises(IllegalAction, match=r"^the play is over$"):
+        with pytest.raises(IllegalAction, match=r"^the game is over$"):
             GAME.decode(play.state, move)
 
 
@@ -260,7 +260,7 @@ def test_views_are_small() -> None:
 
 def test_a_view_of_a_seat_without_its_parts_is_refused() -> None:
     view = GAME.view(Position(GAME).state, 0).model_copy(update={"local": None})
-    with pytest.raises(ValueError, match="the view of a seat has its place"):
+    with pytest.raises(ValueError, match="a seat's place, hull"):
         GAME.sample(view, 0)
 
 

@@ -129,7 +129,7 @@ def test_an_action_that_is_not_legal_changes_nothing() -> None:
     with VectorGame("connect-four", count=3) as games:
         before = [games.state(play).tobytes() for play in range(3)]
         for bad in (7, -1, 2**32 + 1, -(2**40)):
-            with pytest.raises(ValueError, match=f"actions: {bad} is not legal in play 2"):
+            with pytest.raises(ValueError, match=f"actions: {bad} is not legal in match 2"):
                 games.step([0, 1, bad])
         for given, found in (([0, 1], r"\(2,\) of int64"), ([0, 1.5, 2], r"\(3,\) of float64")):
             with pytest.raises(ValueError, match=f"expected 3 whole numbers, not {found}"):
@@ -142,10 +142,10 @@ def test_an_action_that_is_not_legal_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("game", "arguments", "sentence"),
     [
-        ("connect-four", {"count": 0}, "count: expected a number from 1, not 0"),
-        ("connect-four", {"count": 1, "threads": 0}, "threads: expected a number from 1"),
-        ("connect-four", {"count": 1, "deals": -2}, "deals: expected a number from 1"),
-        ("connect-four", {"count": 1, "rewards": "points"}, "connect-four counts no points"),
+        ("connect-four", {"count": 0}, "count: expected at least 1, not 0"),
+        ("connect-four", {"count": 1, "threads": 0}, "threads: expected at least 1"),
+        ("connect-four", {"count": 1, "deals": -2}, "deals: expected at least 1"),
+        ("connect-four", {"count": 1, "rewards": "points"}, "connect-four does not count points"),
         ("connect-four", {"count": 1, "rewards": "x"}, "expected outcome or points, not 'x'"),
     ],
 )

@@ -48,4 +48,4 @@ def test_who_dropped_out_does_not_reply() -> None:
 
 def test_it_needs_a_game_that_lets_the_others_stand_still() -> None:
     state = np.zeros(1, np.dtype([("key", np.uint64)]))[0]
-    assert "stand still" in str(Brs.supports(CHECKERS.info, state))
+    assert "skipping turns" in str(Brs.supports(CHECKERS.info, state))

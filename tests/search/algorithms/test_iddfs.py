@@ -188,5 +188,5 @@ def test_weights_change_without_compiling_again() -> None:
 def test_it_needs_a_game_that_lets_the_others_stand_still() -> None:
     dtype = np.dtype([("key", np.uint64)])
     state = np.zeros(1, dtype)[0]
-    assert "stand still" in str(Iddfs.supports(GAME.info, state))
+    assert "skipping turns" in str(Iddfs.supports(GAME.info, state))
     assert Iddfs.supports(GAME.info, start()) is None

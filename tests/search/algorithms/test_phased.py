@@ -79,7 +79,7 @@ def test_another_middle_can_be_named() -> None:
 @pytest.mark.parametrize("dtype", [np.dtype([("key", np.uint64)])])
 def test_it_plays_what_its_middle_plays(dtype: Any) -> None:
     assert Staged.supports(GAME.info, start()) is None
-    assert "stand still" in str(Staged.supports(GAME.info, np.zeros(1, dtype)[0]))
+    assert "skipping turns" in str(Staged.supports(GAME.info, np.zeros(1, dtype)[0]))
 
 
 def test_everybody_is_asked_in_a_rehearsal_and_the_middle_searches(

@@ -176,7 +176,10 @@ def test_it_says_why_it_cannot_play_another_game() -> None:
     game: Any = registry.get("number-merge")
     seats = game.info.seats[0]
     state = game.start(game.Options(), seats, game.deal(game.Options(), seats, 0))
-    assert ReportLevel.supports(game.info, state) == "it knows another game, not number-merge"
+    assert (
+        ReportLevel.supports(game.info, state)
+        == "this search is for another game, not number-merge"
+    )
     assert ReportLevel.supports(cases.GAME.info, cases.start()) is None
 
 

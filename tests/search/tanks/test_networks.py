@@ -98,7 +98,7 @@ def test_files_say_what_is_wrong_with_them(tmp_path: Path) -> None:
         with pytest.raises(WeightsError, match=message):
             weights_file.read(path)
     path.write_text("{")
-    with pytest.raises(WeightsError, match=r"best\.json: expected a file of weights"):
+    with pytest.raises(WeightsError, match=r"best\.json: expected a weights file"):
         weights_file.read(path)
 
 

@@ -512,7 +512,7 @@ def test_an_entry_after_the_end_does_not_fold() -> None:
 
 def test_a_setup_of_other_rules_is_refused() -> None:
     newer = variant(Grid, rules_version=2)
-    with pytest.raises(BrokenLog, match="toy-grid has the rules versions 2, and none is 1"):
+    with pytest.raises(BrokenLog, match="toy-grid has the rules versions 2, but not 1"):
         MatchEngine.new(newer, setup(Grid()))
     with pytest.raises(BrokenLog, match="toy-grid with rules version 1, not of toy-veil"):
         MatchEngine.new(Veil(), setup(Grid()))
