@@ -150,7 +150,7 @@ def usual_pegs(board: Board, size: int) -> int:
 
 
 def corners_of(board: Board) -> tuple[int, ...]:
-    """Return the corners of a board that can be homes."""
+    """Return the corners of a board that have homes."""
     return (0, 3) if board == "rhombus" else tuple(range(CORNERS))
 
 

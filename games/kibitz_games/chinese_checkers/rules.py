@@ -1,4 +1,4 @@
-"""The rules as kernels over one state record.
+"""The rules, as kernels that operate on a state record.
 
 The position
 ------------
@@ -865,36 +865,36 @@ def restore_past(st: Record, actions: Moves) -> None:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""The result of `as_array`, which the kernels below take because Python calls them."""
+"""The result of `as_array`, the argument of the kernels that Python calls."""
 
 
 @kernel
 def first_recurrable_in(states: StateArray) -> Int:
-    """Call `first_recurrable` on the only state."""
+    """Call `first_recurrable` for the state in the array."""
     return first_recurrable(states[0])
 
 
 @kernel
 def restore_past_in(states: StateArray, actions: Moves) -> None:
-    """Call `restore_past` on the only state."""
+    """Call `restore_past` for the state in the array."""
     restore_past(states[0], actions)
 
 
 @kernel
 def allows_in(states: StateArray, action: Int) -> bool:
-    """Call `allows` on the only state."""
+    """Call `allows` for the state in the array."""
     return allows(states[0], action)
 
 
 @kernel
 def occurrences_in(states: StateArray) -> Int:
-    """Call `occurrences` on the only state."""
+    """Call `occurrences` for the state in the array."""
     return occurrences(states[0])
 
 
 @kernel
 def shortest_path_in(states: StateArray, action: Int, path: Moves) -> Int:
-    """Call `shortest_path` on the only state."""
+    """Call `shortest_path` for the state in the array."""
     return shortest_path(states[0], action, path)
 
 

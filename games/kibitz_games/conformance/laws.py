@@ -295,7 +295,7 @@ def _check_picks(game: Game, state: State) -> None:
     _require(len(names) == len(scene.cells), "the cells of a scene have different names")
     picks = [game.notation.cells(game.encode(state, action)) for action in legal]
     _require(names >= set(chain(*picks)), "the cells of a move are in the mover's scene")
-    # In sorted order, a pick is directly followed by those that start with it.
+    # In sorted order, a list of cells is directly followed by those that start with it.
     for pick, following in pairwise(sorted(picks)):
         _require(following[: len(pick)] != pick, "no move's cells are a prefix of another's")
 

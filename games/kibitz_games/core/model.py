@@ -1,4 +1,4 @@
-"""The base class of a game's models, the exceptions of games, and type aliases.
+"""The base class of a game's models, the exceptions that games raise, and type aliases.
 
 Exceptions, all `ValueError`:
 

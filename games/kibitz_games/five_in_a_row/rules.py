@@ -1,4 +1,4 @@
-"""The rules as kernels over one state record.
+"""The rules, as kernels that operate on a state record.
 
 The position
 ------------
@@ -453,24 +453,24 @@ def dense_action(st: Record, index: Int) -> Any:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""The result of `as_array`, which the kernels below take because Python calls them."""
+"""The result of `as_array`, the argument of the kernels that Python calls."""
 
 
 @kernel
 def count_in(states: StateArray) -> Int:
-    """Call `count` on the only state."""
+    """Call `count` for the state in the array."""
     return count(states[0])
 
 
 @kernel
 def allows_in(states: StateArray, action: Int) -> bool:
-    """Call `allows` on the only state."""
+    """Call `allows` for the state in the array."""
     return allows(states[0], action)
 
 
 @kernel
 def winning_row_in(states: StateArray, out: Moves) -> Int:
-    """Call `winning_row` on the only state."""
+    """Call `winning_row` for the state in the array."""
     return winning_row(states[0], out)
 
 

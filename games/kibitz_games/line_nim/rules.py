@@ -1,10 +1,11 @@
-"""The rules as kernels over one state record.
+"""The rules, as kernels that operate on a state record.
 
 The position
 ------------
 ``board[cell]`` is `OBSTACLE`, `FREE`, or ``GONE + seat`` after that seat has crossed the cell out.
 ``board[WALL]`` is an obstacle that represents everything off the board, which avoids bounds checks.
-An action is the number of a line (`geometry.LINES`), from whichever end it was written.
+An action is the number of a line (`geometry.LINES`), regardless of the end at which a player starts
+it.
 
 Seats alternate and cannot pass, so the seat to move is ``ply & 1``; `side` is the same, or -1 when
 the match is over. The game is impartial: the seat that crossed out a cell matters only for drawing
@@ -257,12 +258,12 @@ def num_dense(st: Record) -> Any:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""The result of `as_array`, which the kernel below takes because Python calls it."""
+"""The result of `as_array`, the argument of the kernel that Python calls."""
 
 
 @kernel
 def allows_in(states: StateArray, action: Int) -> bool:
-    """Call `allows` on the only state."""
+    """Call `allows` for the state in the array."""
     return allows(states[0], action)
 
 

@@ -112,7 +112,7 @@ class View(Model):
 
 
 def deal(options: Options, seed: int) -> dict[str, Json]:
-    """Draw the open options from `seed`: the row, and the seat that moves first."""
+    """Draw the options that are not set from `seed`: the row, and the seat that moves first."""
     source = random.Random(seed)
     drawn: dict[str, Json] = {}
     row = [source.randint(1, 9) for _ in range(_length(options))]

@@ -1,4 +1,4 @@
-"""The rules as kernels over one state record.
+"""The rules, as kernels that operate on a state record.
 
 The position
 ------------

@@ -1,4 +1,4 @@
-"""The rules as kernels over one state record.
+"""The rules, as kernels that operate on a state record.
 
 The position
 ------------
@@ -563,18 +563,18 @@ def bfs_distances(st: Record, origin: Int, out: Moves) -> None:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""The result of `as_array`, which the kernels below take because Python calls them."""
+"""The result of `as_array`, the argument of the kernels that Python calls."""
 
 
 @kernel
 def update_vision_in(states: StateArray, seat: Int) -> None:
-    """Call `update_vision` on the only state."""
+    """Call `update_vision` for the state in the array."""
     update_vision(states[0], seat)
 
 
 @kernel
 def bfs_distances_in(states: StateArray, origin: Int, out: Moves) -> None:
-    """Call `bfs_distances` on the only state."""
+    """Call `bfs_distances` for the state in the array."""
     bfs_distances(states[0], origin, out)
 
 

@@ -58,7 +58,7 @@ class VectorGame:
     a match that ended restarts immediately, and the results show the new one; otherwise it has no
     legal actions and its `seats` are -1 until `reset`.
 
-    Observations are those of the seat to act, and actions are dense numbers: see
+    Observations are for the seat to act, and actions are dense numbers: see
     `learning.dense_action`. Raises `GameError` or `ValidationError` for an unsupported setup,
     `ValueError` for other invalid arguments.
     """

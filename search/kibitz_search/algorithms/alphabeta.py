@@ -174,7 +174,7 @@ def _hash_move_first(ws: op.Record, ply: Int, n: Int, hint: Int) -> bool:
 
 @kernel
 def _next_move(ws: op.Record, ply: Int, i: Int, n: Int) -> Int:
-    """Swap the best of the moves from index `i` on into index `i`, and return it."""
+    """Select the best of the moves from index `i` on, swap it to index `i`, and return it."""
     moves, scores = ws.moves[ply], ws.scores[ply]
     best = i
     high = scores[i]

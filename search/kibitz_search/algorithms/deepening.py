@@ -109,7 +109,7 @@ class IterativeDeepening(ABC):
     def _search_depth(
         self, st: np.record, ev: np.record, depth: int, before: SearchResult | None
     ) -> SearchResult:
-        """Search one depth; an interrupted search reports a depth one smaller.
+        """Search one depth; an interrupted search reports the depth before.
 
         Return `before`, the result of the previous depth, if this one has no usable result.
         """

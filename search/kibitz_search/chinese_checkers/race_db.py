@@ -234,7 +234,7 @@ def build(triangle: Triangle, *, sticky: bool = False, through: bool = True) -> 
     return record
 
 
-# -------------------------------------------------------------------------------------- keeping
+# -------------------------------------------------------------------------------------- storage
 
 
 class UnsupportedBoardError(ValueError):

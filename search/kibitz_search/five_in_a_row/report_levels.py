@@ -1,10 +1,10 @@
 """The levels of the report "5 in a Row - Tic Tac Toe": shallow minimax searches over `utility`.
 
-The value of a line is the sum of the utilities of the side's moves minus those of the opponent's.
-It ends with a five, with a full board or at the maximum depth. The report calls its minimax for a
-stone that is already placed, and at depth 0 it returns that stone's utility. Beginner is depth 0,
-the stone only; intermediate looks 2 plies beyond the stone and advanced 4. Counting the stone, this
-is 1, 3 and 5 plies.
+The value of a line is the sum of the utilities of one side's moves minus those of the other side's
+moves. It ends with a five, with a full board or at the maximum depth. The report calls its minimax
+for a stone that is already placed, and at depth 0 it returns that stone's utility. Beginner is
+depth 0, the stone only; intermediate looks 2 plies beyond the stone and advanced 4. Counting the
+stone, this is 1, 3 and 5 plies.
 
 The candidate stone is scored with both columns of the table, as the report lists for its first
 level. The stones expected after it are scored for the side that places them, with the first column.

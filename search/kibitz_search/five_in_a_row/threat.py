@@ -297,7 +297,7 @@ def _generate_defences(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) 
 
 @kernel
 def _next_move(moves: Any, scores: Any, i: Int, n: Int) -> Int:
-    """Swap the best of the moves from index `i` on into index `i`, and return it."""
+    """Select the best of the moves from index `i` on, swap it to index `i`, and return it."""
     best = i64(i)
     for k in range(i + 1, n):
         if scores[k] > scores[best]:

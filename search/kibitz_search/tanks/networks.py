@@ -132,7 +132,7 @@ def report_action(weights: Any, scale: float, st: Record) -> Int:
 
 @kernel
 def reset_mind(mind: Record) -> None:
-    """Reset the memory to that before the first turn."""
+    """Reset the memory to its initial state."""
     mind.slot = -1
     mind.place = 0
     mind.tried = 0
