@@ -157,7 +157,7 @@ class View(Model):
 
 
 def start(options: Options, seats: int) -> np.record:
-    """Return the first state, or raise `InvalidSetup` that names the invalid option."""
+    """Return the first state, or raise `InvalidSetup` with the invalid option."""
     return _start(options, seats).copy()
 
 

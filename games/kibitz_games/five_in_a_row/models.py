@@ -103,7 +103,7 @@ class View(Model):
 
 
 def start(options: Options, seats: int, deal: Mapping[str, Json]) -> np.record:
-    """Return the first state, or raise `InvalidSetup` that names the invalid option."""
+    """Return the first state, or raise `InvalidSetup` with the invalid option."""
     if seats != 2:
         raise InvalidSetup("seats", f"expected 2 players, not {seats}")
     if options.swap and options.opening:

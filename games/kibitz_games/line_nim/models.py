@@ -86,7 +86,7 @@ def deal(options: Options, seed: int) -> dict[str, Json]:
 
 
 def start(options: Options, seats: int, dealt: Mapping[str, Json]) -> np.record:
-    """Return the first state, or raise `InvalidSetup` that names the invalid option."""
+    """Return the first state, or raise `InvalidSetup` with the invalid option."""
     if seats != rules.SEATS:
         raise InvalidSetup("seats", f"expected 2 players, not {seats}")
     if options.map is None:

@@ -142,7 +142,7 @@ def main() -> None:
     widths = " ".join(map(str, chosen.widths))
     written = {
         "board": "star-4-10",
-        "what": "first moves of the shortest ways across that beams of these widths found",
+        "what": "first moves of the shortest crossings found by beams of these widths",
         "made by": f"python -m kibitz_search.chinese_checkers.opening --moves {chosen.moves}"
         f" --lines {chosen.lines} --widths {widths}",
         "lines": [" ".join(line) for line in lines[: chosen.lines]],

@@ -40,7 +40,7 @@ i64 = kernels.int64_cast()
 LINES = 6 * geo.LARGEST
 TWO, LIVE_TWO, THREE, LIVE_THREE, FOUR = 4, 5, 6, 7, 8
 ROWS = 10
-"""The number of row kinds: 2N for a row of N stones, 2N + 1 if it is live."""
+"""The number of row kinds: a row of N stones has kind 2N, a live one 2N + 1."""
 MOVER_FOUR, WAITING_FORK, WAITING_PAIR, MOVER_THREE, WAITING_THREES = range(5)
 
 WEIGHTS = kernels.record_type(

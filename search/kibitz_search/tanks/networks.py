@@ -274,7 +274,7 @@ class ReportNetwork:
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the network cannot play a game, or None if it can."""
+        """Return why the network does not support a game, or None if it does."""
         return one_game_only(info, state, rules.STATE)
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
@@ -293,7 +293,7 @@ class EyesNetwork:
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
-        """Return why the network cannot play a game, or None if it can."""
+        """Return why the network does not support a game, or None if it does."""
         return one_game_only(info, state, rules.STATE)
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
