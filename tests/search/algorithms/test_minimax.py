@@ -91,4 +91,4 @@ def test_it_says_which_games_it_cannot_play() -> None:
     assert Minimax.supports(game.info, game.start(game.Options(), 2, {})) is None
     tanks: Any = registry.get("tanks")
     state = tanks.start(tanks.Options(), 4, tanks.deal(tanks.Options(), 4, 0))
-    assert "hides" in str(Minimax.supports(tanks.info, state))
+    assert "hidden" in str(Minimax.supports(tanks.info, state))

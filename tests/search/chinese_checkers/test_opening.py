@@ -66,7 +66,7 @@ def test_it_is_closed_when_somebody_is_near_or_the_pegs_stand_otherwise() -> Non
 
 
 def test_there_is_no_book_for_other_boards() -> None:
-    assert "no book for star-3-6" in str(OpeningBook.supports(start(size=3)))
+    assert "no opening book for star-3-6" in str(OpeningBook.supports(start(size=3)))
     assert OpeningBook.supports(start()) is None
 
 
