@@ -109,7 +109,7 @@ def _why(play: Position, move: line_nim_models.Move, meant: reference.Line) -> s
         return "^the game is over$"
     if not meant <= reference.BOARD:
         return "^the line leaves the board: [23] cells from [a-l][0-9]+ [a-z-]+$"
-    return "^cell [a-l][0-9]+ is (an obstacle|crossed out already)$"
+    return "^cell [a-l][0-9]+ is (an obstacle|already crossed out)$"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_moves_travel_as_encode_and_dump_make_them() -> None:
 
 @pytest.mark.parametrize("text", ["", "f", "7f", "f13", "f7-i7", "f7-f9", "f7 g7", "f7-g7-h7"])
 def test_what_is_no_text_of_a_move_is_refused(text: str) -> None:
-    with pytest.raises(IllegalAction, match="expected a cell as in f7, or the ends"):
+    with pytest.raises(IllegalAction, match="expected a cell such as f7, or the ends"):
         GAME.notation.parse(text)
 
 
