@@ -78,7 +78,7 @@ class FiveInARow(Game[Options, Move, View]):
         return render.scene(view)
 
     def features(self, view: View, seat: int) -> Features:
-        """Return three planes: own stones, the opponent's, and 1 if colors are chosen."""
+        """Return three planes: the seat's stones, the opponent's, and 1 if colors are chosen."""
         return models.features(view, seat)
 
 

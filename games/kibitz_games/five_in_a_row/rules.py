@@ -362,7 +362,7 @@ def _completions(st: Record, stone: Int, moves: Moves) -> Int:
 
 @kernel
 def tactical_moves(st: Record, moves: Moves) -> Int:
-    """Write a cell that completes an own five, or all that block one, near the last two stones."""
+    """Write a cell that completes the mover's five, or all that block one by the opponent."""
     stones = i64(st.stones)
     if st.side < 0 or st.unsettled != 0 or stones < LEAST - 1:
         return i64(0)
@@ -407,7 +407,7 @@ def winning_row(st: Record, out: Moves) -> Int:
 
 @kernel
 def observe(st: Record, seat: Int, out: Planes) -> None:
-    """Write three planes over the board: own stones, the opponent's, and 1 if colors are chosen."""
+    """Write three planes: the seat's stones, the opponent's, and 1 if colors are chosen."""
     board = st.board
     size = i64(st.width)
     area = size * size

@@ -305,8 +305,8 @@ _EMPTY_FIELDS: dict[str, Any] = dict.fromkeys(View.model_fields)
 def features(seen: View, seat: int) -> Features:
     """Return the view of `seat` as float32 [11, 15, 15] (plane, row, column).
 
-    The first six planes are unknown cells, free cells, rocks and wrecks, other tanks, the own tank
-    and the own trail. Then come four planes for the hull direction (up, right, down, left), one of
+    The first six planes are unknown cells, free cells, rocks and wrecks, other tanks, the seat's
+    tank and its trail. Then come four planes for the hull direction (up, right, down, left), one of
     which is filled with 1, and a plane filled with the fraction of slots left.
     """
     assert seen.local is not None, "expected the view of a seat"

@@ -18,7 +18,7 @@ Modules:
     multiplayer  the common part of multiplayer searches
     maxn         max^n: each seat maximizes its own value
     paranoid     all other seats play against the seat to act
-    brs          best-reply search: one opponent replies to each own action
+    brs          best-reply search: one opponent replies to each of the player's actions
     mpmix        max^n, paranoid or offensive, depending on the leads
     maxprob      each seat maximizes its probability of winning
     playout      fast randomized playouts

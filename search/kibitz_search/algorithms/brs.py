@@ -1,12 +1,13 @@
-"""Best-reply search: only the opponent with the strongest reply responds to each own action.
+"""Best-reply search: only the opponent with the strongest reply responds to each action of the
+player.
 
 Source: M. P. D. Schadd and M. H. M. Winands, "Best-Reply Search for Multi-Player Games" (IEEE
 Transactions on Computational Intelligence and AI in Games 3, 2011). Plies of the root's seat
 alternate with plies in which only one opponent acts: the one whose action minimizes the lead of the
-root's seat (see `utility`). The other opponents do not move. The search therefore sees more own
-actions ahead than the paranoid search, at the price of positions that cannot occur in turn order.
-The game must allow skipping turns (`operations.set_side_to_move`). With two seats, this is
-alpha-beta.
+root's seat (see `utility`). The other opponents do not move. The search therefore looks further
+ahead in the player's actions than the paranoid search, at the price of positions that cannot occur
+in turn order. The game must allow skipping turns (`operations.set_side_to_move`). With two seats,
+this is alpha-beta.
 """
 
 from __future__ import annotations

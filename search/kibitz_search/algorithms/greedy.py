@@ -37,7 +37,7 @@ def _evaluate_moves(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, n: I
 
 
 class Greedy:
-    """A search that looks one own move ahead; keeps its workspace between turns.
+    """A search that looks one move ahead; keeps its workspace between turns.
 
     `state` is the first state of the match and determines the size of the workspace. The value of a
     move is the evaluation for the mover after it, `WIN_SCORE` for a win and 0 for a draw.

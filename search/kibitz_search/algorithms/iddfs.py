@@ -32,12 +32,12 @@ from kibitz_search.algorithms.terminal import final_share, standing
 from kibitz_search.algorithms.timer import count_nodes
 
 MAX_DEPTH = 15
-"""The maximum length of a plan, in own moves."""
+"""The maximum length of a plan, in the player's own moves."""
 
 
 @kernel
 def _explore(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, limit: Int, depth: Int) -> Any:
-    """Evaluate all plans of up to `limit` own moves that start with the `depth` moves in
+    """Evaluate all plans of up to `limit` moves that start with the `depth` moves in
     ``ws.line[1]``.
 
     ``ws.best``, ``ws.best_depth`` and ``ws.line[0]`` contain the best plan so far, and
@@ -84,7 +84,7 @@ def _explore(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, limit: Int,
 
 
 class Iddfs(IterativeDeepening):
-    """A search for one player's shortest plan; its depth is counted in own moves.
+    """A search for one player's shortest plan; its depth counts only that player's moves.
 
     The seed breaks ties between equal plans of equal length. `state` is the first state of the
     match and determines the size of the workspace. The game must allow skipping turns: see

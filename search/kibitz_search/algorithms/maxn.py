@@ -66,7 +66,7 @@ def explore(
 ) -> Any:
     """Write the value of a position for each seat into ``ws.values[ply]``.
 
-    `bound` is the best value so far for the seat `parent`, which acted last. At its own turns, the
+    `bound` is the best value so far for the seat `parent`, which acted last. On its own turns, the
     root's seat chooses what is worst for `target`, unless that is `NOBODY`.
     """
     ws.lengths[ply] = ply

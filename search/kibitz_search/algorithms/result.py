@@ -30,7 +30,8 @@ class SearchResult:
     values: tuple[float, ...] = ()
     """The value of the position for each seat, from searches that compute it."""
     own_moves_only: bool = False
-    """Whether `line` contains only own moves, because the others do not move in this search."""
+    """Whether `line` contains only the player's own moves, because the others do not move in this
+    search."""
 
 
 def root_moves(state: np.record, seed: int | str) -> list[int]:

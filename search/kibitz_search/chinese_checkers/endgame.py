@@ -1,7 +1,7 @@
 """The last phase: the race, once opponents' pegs no longer matter.
 
-If all own pegs are in the triangle and no other peg can enter it, moves come from the race
-database: each brings the pegs one move closer to the goal. From further away, once the seat
+If all of the player's pegs are in the triangle and no other peg can enter it, moves come from the
+race database: each brings the pegs one move closer to the goal. From further away, once the seat
 `is_separated`, a beam search looks for the shortest race, with increasing beam widths until time or
 nodes run out. The rest of the previous turn's race is continued unless a shorter one is found, so
 races never become longer between turns.

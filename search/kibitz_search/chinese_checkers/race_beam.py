@@ -1,7 +1,7 @@
 """A beam search for the shortest race without opponents, from any position.
 
-The search expands layers of own moves and keeps only the most promising peg sets of each layer
-(Bisiani: "Beam Search", 1987). Sets within the triangle of the race database are not searched
+The search expands layers of the player's moves and keeps only the most promising peg sets of each
+layer (Bisiani: "Beam Search", 1987). Sets within the triangle of the race database are not searched
 further, since the database has their exact distance. It gives an estimate for all others: pegs
 outside are moved to the nearest empty holes of the triangle at a cost per step.
 
@@ -27,7 +27,7 @@ from kibitz_search.chinese_checkers.race_db import MOVE, distance, guess, moves_
 i64 = kernels.int64_cast()
 
 MAX_LENGTH = 60
-"""The maximum length of a race, in own moves."""
+"""The maximum length of a race, in the player's own moves."""
 MAX_WIDTH = 1024
 """The maximum beam width."""
 MAX_BRANCHES = 64
@@ -209,7 +209,7 @@ def _shortest_to_goal(race: Record, st: Record, seat: Int, mask: Int, moves: Mov
 
 @dataclass(frozen=True)
 class RaceLine:
-    """A race: all own actions until the goal is full."""
+    """A race: the player's actions until the goal is full."""
 
     actions: tuple[int, ...]
     nodes: int

@@ -346,7 +346,7 @@ def guess(race: Record, st: Record, seat: Int) -> Int:
 
 @kernel
 def _next_outside(race: Record, st: Record, seat: Int, last: Int) -> Int:
-    """Return the next own peg's hole outside the triangle after index `last`, or -1.
+    """Return the hole of the seat's next peg outside the triangle after index `last`, or -1.
 
     The order is row by row from the goal, so that an estimate does not depend on the order of the
     pegs or on the side of the board.

@@ -18,8 +18,8 @@ of the color can achieve:
     =============  ==================================================================
 
 By construction, this includes rows with gaps and excludes rows that can only become too long. For
-one color, each cell is its own, empty or blocked, so there are 3^8 or 3^10 lines. Their patterns
-are computed once, starting with the most stones, and copied to all keys.
+one color, each cell is occupied by it, empty or blocked, so there are 3^8 or 3^10 lines. Their
+patterns are computed once, starting with the most stones, and copied to all keys.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def lines(exact: bool) -> Array:
 
 
 def longest(rows: Array) -> Array:
-    """Return the length of the run of own stones through the center of each line."""
+    """Return the length of the run of the color's stones through the center of each line."""
     r = rows.shape[1] // 2
     left = np.cumprod(rows[:, r::-1] == OWN, axis=1).sum(axis=1)
     right = np.cumprod(rows[:, r:] == OWN, axis=1).sum(axis=1)

@@ -6,8 +6,8 @@ The counts of `pattern_board` replace several plies of search:
   if one, it must block.
 - An open four or double four, without a five for the opponent, wins in three plies.
 - A four with an open three, if the opponent cannot make a four, wins in five plies.
-- If the opponent threatens an open four or double four, only cells that prevent it and own fours
-  are searched.
+- If the opponent threatens an open four or double four, only cells that prevent it and fours of its
+  own are searched.
 
 Blocking a five costs no depth, nor does answering an open three if there are few answers, so
 sequences of fours and open threes are searched deeper than quiet moves.
@@ -257,7 +257,7 @@ def _score_move(fd: Record, ws: Record, ev: Record, cell: Int, hint: Int, ply: I
 
 @kernel
 def _generate_defences(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
-    """Write the cells that may prevent the opponent's open four or double four, and own fours.
+    """Write the cells that may prevent the opponent's open or double four, and the mover's fours.
 
     A stone that is not on a line with one of the fours cannot prevent them, so it loses unless it
     makes a four. The next node refutes those of the written cells that do not help.

@@ -7,8 +7,8 @@
    that take these cells. Repeat this for other lines until a winning move is found.
 4. If nothing is proven, aim to be the first player with a table, because nearly all positions with
    many cells are won for a perfect player to move. The move leaves one cell more than fits into a
-   table, plus a multiple of 4, because the next own move can always complete the opponent's move to
-   4 cells. With more than 64 free cells, only this step applies.
+   table, plus a multiple of 4, because the player can always complete the opponent's move to 4
+   cells. With more than 64 free cells, only this step applies.
 
 In a lost position, the solver chooses the move with the smallest fraction of winning replies. Among
 equals, it leaves as many cells as possible, so that the opponent needs many correct moves.

@@ -26,7 +26,10 @@ Hopes = np.ndarray[Any, np.dtype[np.float32]]
 
 @kernel
 def swindle_chance(hopes: Hopes, worths: Worths, gains: Gains, mask: Int, own: Int) -> Any:
-    """Return the probability for a set, given all smaller sets; `own` is true on the own turn."""
+    """Return the probability for a set, given all smaller sets.
+
+    `own` is true on the turn of the player who waits for errors.
+    """
     last = np.int64(gains.shape[0]) - 1
     best, total, among, most = 0.0, 0.0, 0, np.int64(-2)
     left, here = np.int64(0), np.int64(-1)

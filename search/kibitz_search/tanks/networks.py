@@ -59,7 +59,7 @@ GO, TURN, SHOOT = range(WORTHS)
 EYES_WEIGHTS = NEURONS * LOOKS + WORTHS * NEURONS + WORTHS
 PATIENCE = 12
 FADING = 0.93
-"""The decay factor of a trace per own turn."""
+"""The decay factor of a trace per turn of the tank."""
 MOVES = kernels.kernel_array(np.array([rules.UP, rules.RIGHT, rules.DOWN, rules.LEFT], np.int64))
 """The move in the direction of each hull."""
 

@@ -18,12 +18,12 @@ turns only if no new cell is reachable.
 The hunter
 ----------
 The hunter tracks a probability distribution over cells for each other tank, like the filter of a
-hidden Markov model. Between two own turns, a tank moves in each direction with probability
-``ev.drift``, or stays if the cell is blocked. A shot reveals the shooter's cell, and visible tanks
-are where they are seen; no other tank is on a visible cell. A tank shoots along its hull, whose
-direction is hidden. The *hazard* of a cell is therefore the expected number of tanks with a clear
-line to it, times ``ev.shot``, times the value of the new cells that the tank may still visit,
-converted to steps.
+hidden Markov model. Between two turns of the hunter, a tank moves in each direction with
+probability ``ev.drift``, or stays if the cell is blocked. A shot reveals the shooter's cell, and
+visible tanks are where they are seen; no other tank is on a visible cell. A tank shoots along its
+hull, whose direction is hidden. The *hazard* of a cell is therefore the expected number of tanks
+with a clear line to it, times ``ev.shot``, times the value of the new cells that the tank may still
+visit, converted to steps.
 
 1. If a tank is in its line of fire, it fires: the target cannot move before the shot.
 2. Otherwise, it rates each action by the cost of the A* path to the next new cell, including the
@@ -247,7 +247,7 @@ def _condition_on_sight(mind: Record, st: Record, seat: Int, other: Int, seen: A
 
 @kernel
 def _propagate(mind: Record, ev: Record, st: Record, seat: Int, other: Int) -> None:
-    """Propagate the belief for a tank from the last own turn or from its last shot."""
+    """Propagate the belief for a tank from the player's last turn or from its last shot."""
     after = np.empty(CELLS, np.float64)
     rounds = (i64(st.slot) - i64(mind.slot) + SEATS - 1) // SEATS
     if mind.slot < 0:
