@@ -76,8 +76,8 @@ class Options(Model):
     )
     win: Win = Field(
         "own-or-parked",
-        description="Which pegs fill a goal, including at least one of the player's: the player's and"
-        " those whose home it is (own-or-parked), only the player's (full), or all (any).",
+        description="Which pegs fill a goal, including at least one of the player's: the player's"
+        " and those whose home it is (own-or-parked), only the player's (full), or all (any).",
     )
     repetition: Repetition = Field(
         "draw",

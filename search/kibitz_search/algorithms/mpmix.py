@@ -6,7 +6,7 @@ the difference between the first and the second.
 
 ==========================================  ====================================================
 the root's seat leads by `defend` or more   paranoid: the others will unite against the leader
-another seat leads by `attack` or more      offensive: this seat minimizes the leader's lead, all
+another seat leads by `attack` or more      offensive: the root's seat minimizes this lead, all
                                             others play max^n
 otherwise                                   max^n
 ==========================================  ====================================================
