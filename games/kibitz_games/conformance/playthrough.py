@@ -62,7 +62,7 @@ def _key(play: Position) -> int:
 
 
 def render_text(scene: Scene) -> list[str]:
-    """Draw a scene as text: glyphs, owners' digits from 1, and dots for empty places.
+    """Draw a scene as text: glyphs, owners' digits from 1, and dots for empty cells.
 
     A piece without an owner is drawn as the first letter of its color. The widest glyph determines
     the spacing.

@@ -29,7 +29,7 @@ CellKind = Literal[
     "wreck",
     "gone",  # a tile that was removed
     "number",  # a card with a number on it
-    "button",  # a button for an action, not a place on the board
+    "button",  # a button for an action, not a cell of the board
 ]
 """The look of a cell; renderers implement these kinds for all games."""
 PieceColour = Literal["black", "white"]

@@ -4,8 +4,8 @@ It has four parts; a game without a board omits the two in the middle::
 
     black: 3 stones, ada, to move            the lines of the scene's text
     white: 2 stones, bob
-      a1  . . . . .                          the board: a symbol for each place, rows from the top,
-      a2  . 1 2 . .                          each behind the name of its first place
+      a1  . . . . .                          the board: a symbol for each cell, rows from the top,
+      a2  . 1 2 . .                          each after the name of its first cell
     . free; 1 ada, black; 2 bob, white       the symbols that occur
     ada: b2 ...                              where each seat's pieces are, as moves name the cells
     last move to b2 by ada                   the marks
