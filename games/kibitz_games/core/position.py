@@ -1,7 +1,7 @@
 """A position of any game on which moves can be played and taken back, like a chess library's board.
 
-Bots, replays, clients, training and tests use it. It contains no clocks or causes: the server has a
-match state of its own. ::
+Bots, replays, clients, training and tests use it. It has no clocks; the server has a match state of
+its own that adds them. ::
 
     position = Position(registry.get("number-merge"), seed=7)
     while position.outcome is None:

@@ -7,7 +7,7 @@ techniques:
 - UCT: among the tried actions, choose the one with the greatest ``mean + explore *
   sqrt(ln(visits of the position) / visits of the action)`` -- L. Kocsis and C. Szepesvari, "Bandit
   Based Monte-Carlo Planning" (ECML 2006).
-- The max^n policy in the tree: the mean is that of the shares of the seat to act -- N. R.
+- The max^n policy in the tree: the mean is taken over the shares of the seat to act -- N. R.
   Sturtevant, "An Analysis of UCT in Multi-player Games" (2008).
 - Progressive history: an action that did well for this seat anywhere in the tree gets a bonus of
   ``history * its mean / (losses here + 1)`` -- J. A. M. Nijssen and M. H. M. Winands, "Enhancements
