@@ -78,8 +78,11 @@ class ReliableStore(SimulatedStore):
 class ScriptedClient:
     """A client with its own connection; `heard` contains all messages it received."""
 
-    def __init__(self, server: VirtualServer, name: str, token: str = "") -> None:
+    def __init__(
+        self, server: VirtualServer, name: str, token: str = "", instance: str | None = None
+    ) -> None:
         self._server = server
+        self._instance = instance
         self.name = name
         self._token = token
         self.received: list[bytes] = []
@@ -112,7 +115,10 @@ class ScriptedClient:
 
     def _hello(self, guest: dict[str, str], views: WantedViews) -> dict[str, Any]:
         self.wanted.append(views)
-        return self.ask("hello", versions=[1], views=views, **({} if self._token else guest))
+        more = {} if self._token else guest
+        if self._instance is not None:
+            more = {**more, "instance": self._instance}
+        return self.ask("hello", versions=[1], views=views, **more)
 
     def beside(self) -> ScriptedClient:
         """Return a client of the same player with its own connection, like a second browser tab."""
@@ -137,10 +143,18 @@ class ScriptedClient:
 
     def post(self, type: str, **fields: object) -> int:
         """Send a request and return its number without waiting."""
+        request = self.new_id()
+        self._write(request, type, fields)
+        return request
+
+    def new_id(self) -> int:
+        """Return an id that no request has had."""
         self._id += 1
-        request = json.dumps({"type": type, "id": self._id, **fields}).encode()
-        self._connection.data_received(client_frame(request))
         return self._id
+
+    def _write(self, request: int, type: str, fields: Mapping[str, object]) -> None:
+        text = json.dumps({"type": type, "id": request, **fields}).encode()
+        self._connection.data_received(client_frame(text))
 
     def answer_to(self, request: int) -> dict[str, Any] | None:
         """Return the answer to a request, None if there is none yet."""
@@ -150,8 +164,12 @@ class ScriptedClient:
 
     def ask(self, type: str, **fields: object) -> dict[str, Any]:
         """Send a request and return its answer."""
+        return self.resend(self.new_id(), type, **fields)
+
+    def resend(self, request: int, type: str, **fields: object) -> dict[str, Any]:
+        """Send a request under its old id and return its answer."""
         start = len(self.received)
-        request = self.post(type, **fields)
+        self._write(request, type, fields)
         self._server.advance(ANSWER_SECONDS)
         answers = self.messages(start)
         found = [answer for answer in answers if answer.get("re") == request]
@@ -253,14 +271,18 @@ class VirtualServer:
         between(self.path)
         self._start()
 
-    def guest_client(self, name: str, views: WantedViews = "turn") -> ScriptedClient:
-        return ScriptedClient(self, name).say_hello(views)
+    def guest_client(
+        self, name: str, views: WantedViews = "turn", instance: str | None = None
+    ) -> ScriptedClient:
+        return ScriptedClient(self, name, instance=instance).say_hello(views)
 
-    def account_client(self, name: str, views: WantedViews = "turn") -> ScriptedClient:
+    def account_client(
+        self, name: str, views: WantedViews = "turn", instance: str | None = None
+    ) -> ScriptedClient:
         """Sign in with a token, which every handshake sends in a header."""
         with TokenAdmin(self.path) as register:
             token = register.issue(name, "human").token
-        return ScriptedClient(self, name, token).say_hello(views)
+        return ScriptedClient(self, name, token, instance).say_hello(views)
 
     def page(self, path: str) -> bytes:
         """Fetch a page over HTTP; return head and body."""

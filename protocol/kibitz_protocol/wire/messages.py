@@ -232,7 +232,7 @@ class Host(Request):
     """Open a lobby. The host has no seat in it until it joins."""
 
     cost = 5
-    unrepeatable = "would open a second lobby"
+    repeatable = "opens one lobby, and is answered with it"
     sets_terms = True
 
     type: Literal["host"] = "host"
@@ -276,7 +276,7 @@ class Seek(Request):
 class Leave(Request):
     """Leave a lobby and its running matches."""
 
-    repeatable = "leaving again has no effect, and is refused as not_member"
+    repeatable = "carried out once, and answered the same"
     of_entrants = True
 
     type: Literal["leave"] = "leave"
@@ -284,7 +284,7 @@ class Leave(Request):
 
 
 class Kick(Request):
-    unrepeatable = "could remove a player who has joined again meanwhile"
+    repeatable = "carried out once, and answered the same"
 
     type: Literal["kick"] = "kick"
     lobby: Key
@@ -292,7 +292,7 @@ class Kick(Request):
 
 
 class Ready(Request):
-    repeatable = "sets the same value again"
+    repeatable = "carried out once, and answered the same"
     of_players = True
     of_entrants = True
 
@@ -305,7 +305,7 @@ class Start(Request):
     """Host: start the programme. Unless the lobby is arranged, all seats must be taken and all
     members ready."""
 
-    repeatable = "starting again has no effect, and is refused as wrong_state"
+    repeatable = "carried out once, and answered the same"
 
     type: Literal["start"] = "start"
     lobby: Key
@@ -317,7 +317,7 @@ class Rematch(Request):
     In a lobby that `seek` opened, every player may send this, and then counts as ready.
     """
 
-    unrepeatable = "could play the programme once more"
+    repeatable = "carried out once, and answered the same"
 
     type: Literal["rematch"] = "rematch"
     lobby: Key
@@ -326,7 +326,7 @@ class Rematch(Request):
 class Close(Request):
     """Host: close the lobby; running matches finish first."""
 
-    repeatable = "closing again has no effect, and is refused as no_such_lobby"
+    repeatable = "carried out once, and answered the same"
 
     type: Literal["close"] = "close"
     lobby: Key
@@ -434,7 +434,7 @@ class Move(Request):
 class Resign(Request):
     """Resign a match. A bot that failed can report its fault, which the result then names."""
 
-    repeatable = "a seat can resign only once"
+    repeatable = "carried out once, and answered the same"
     of_entrants = True
 
     type: Literal["resign"] = "resign"
@@ -446,7 +446,7 @@ class Resign(Request):
 class LeaveMatch(Request):
     """Leave a match for good; the lobby's conduct decides what happens to the seat."""
 
-    repeatable = "a seat can be left only once"
+    repeatable = "carried out once, and answered the same"
     of_entrants = True
 
     type: Literal["leave_match"] = "leave_match"
@@ -457,7 +457,7 @@ class Note(Request):
     """Add a line to the seat's own record, such as the end of stderr. Others see only that the
     entry exists."""
 
-    repeatable = "at worst the line appears twice in the seat's own record"
+    repeatable = "carried out once, and answered the same"
     of_entrants = True
 
     type: Literal["note"] = "note"
@@ -472,7 +472,7 @@ class AddComment(Request):
     """
 
     cost = 2
-    unrepeatable = "would post the comment twice"
+    repeatable = "carried out once, and answered the same"
     of_entrants = True
 
     type: Literal["comment"] = "comment"
@@ -485,7 +485,7 @@ class Abort(Request):
     `kibitz serve --operator NAME` names.
     """
 
-    unrepeatable = "would be refused as over after a successful abort"
+    repeatable = "carried out once, and answered the same"
 
     type: Literal["abort"] = "abort"
     match: Key

@@ -27,6 +27,7 @@ from kibitz_protocol.wire.values import (
     Options,
     Personality,
     RequestId,
+    RequestKey,
     SafeInt,
     SeatIndex,
     Seq,
@@ -194,6 +195,17 @@ class EntryBase(Strict):
     at_ms: Millis
 
 
+class Requested(EntryBase):
+    """An entry that a request may have made."""
+
+    request: RequestKey | None = Field(
+        None,
+        description="which request made it, so that a resent one is answered as before: the start"
+        " of SHA-256 over the player's key, the `instance` of its hello and the request's id, with"
+        " a line break between them; absent where the server made it, and without an `instance`",
+    )
+
+
 class Moved(EntryBase):
     """A seat's action and its time: charged = elapsed - allowance, but never below 0."""
 
@@ -228,7 +240,7 @@ class Flagged(EntryBase):
     """As in a move."""
 
 
-class Resigned(EntryBase):
+class Resigned(Requested):
     kind: Literal["resign"] = "resign"
     seat: SeatIndex
 
@@ -236,7 +248,7 @@ class Resigned(EntryBase):
 AbsenceReason: TypeAlias = Literal["left", "disconnect", "crash", "kicked"]
 
 
-class Left(EntryBase):
+class Left(Requested):
     """A seat's player disconnected; it forfeits or is replaced after `grace_ms`.
 
     `restart` marks the first entry after a restart of the server. The clock of the open turn then
@@ -263,8 +275,8 @@ class Returned(EntryBase):
     takeover: Literal[True] | None = None
 
 
-class Forfeited(EntryBase):
-    """A seat dropped out for a reason outside the rules of the game.
+class Forfeited(Requested):
+    """A seat drops out for a reason that the rules of the game did not cause.
 
     In a game with hidden information, other viewers do not see the detail while the match runs.
     """
@@ -295,9 +307,9 @@ class RefusedMove(Strict):
     id: RequestId
 
 
-class Noted(EntryBase):
-    """A line in a seat's own record: output of its bot, such as the end of stderr, or a move that
-    the server refused. Only its owner can read it, and the host once the match is over.
+class Noted(Requested):
+    """A line for a seat's own record: output of its bot, such as the tail of stderr, or a move that
+    the server refused. Only its owner sees it, and the host once the match is over.
     """
 
     kind: Literal["note"] = "note"
@@ -313,9 +325,9 @@ Audience: TypeAlias = Literal["referee", "spectators", "everybody"]
 spectators, or spectators and players."""
 
 
-class Commented(EntryBase):
-    """A comment of a spectator or a player on the match. A bot's remark on its own move is in
-    `move` instead. When the match is over, everybody can read the comment.
+class Commented(Requested):
+    """A comment of a spectator or a player on the match (a bot's remark on its own move is in
+    `move`). When the match is over everybody may read it.
     """
 
     kind: Literal["comment"] = "comment"
@@ -329,7 +341,7 @@ class Commented(EntryBase):
     )
 
 
-class Aborted(EntryBase):
+class Aborted(Requested):
     """The server could not continue the match, or its operator ended it. Such a match is never
     rated."""
 

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lobbies import MatchBrief
-from kibitz_protocol.wire.messages import AskReport, EventList, History, Reported
+from kibitz_protocol.wire.messages import AskReport, Done, EventList, History, Reported
 from kibitz_protocol.wire.records import Player, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.reports import MatchReport
@@ -37,7 +37,7 @@ from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
-from kibitz_server.storage.streams import Closed
+from kibitz_server.storage.streams import Closed, Kind
 
 CACHE_BYTES: Final = 16 * 1024 * 1024
 """The maximum memory for cached reports, and the same for cached pages."""
@@ -59,11 +59,11 @@ class RequestDeclined(Exception):
         self.code = code
 
 
-class MatchArchive:
-    """Answers requests about the past of a server's matches."""
+class Archive:
+    """The past of a server's matches and lobbies."""
 
     def __init__(self, directory: Directory, jobs: JobQueue) -> None:
-        self._directory = directory
+        self.directory = directory
         self._jobs = jobs
         self._positions = PositionCache()
         self._reports: LRUCache[tuple[str, int | None], MatchReport] = LRUCache(CACHE_BYTES)
@@ -74,7 +74,7 @@ class MatchArchive:
     async def report(self, peer: Peer, identity: Identity, request: AskReport) -> Reported:
         """Return reports about a finished match: about the player's seats, or all for the host."""
         key = request.match
-        if key in self._directory.matches:
+        if key in self.directory.matches:
             raise RequestDeclined(Code.WRONG_STATE, "the match is not over")
         closed, setup, game = await self._closed_match(key)
         hosts = await self._hosts(identity.key, setup.lobby)
@@ -113,27 +113,27 @@ class MatchArchive:
         """Return whether a player is or was the host of a lobby, which may be closed."""
         if lobby is None:
             return False
-        running = self._directory.lobbies.get(lobby) or self._directory.registry.closing.get(lobby)
+        running = self.directory.lobbies.get(lobby) or self.directory.registry.closing.get(lobby)
         if running is not None:
             return running.engine.state.host.player == player
         try:
-            closed = await self._directory.store.closed(lobby)
+            closed = await self.directory.store.closed(lobby)
         except UnusableDatabase:
             raise  # a database error, not damage to the lobby
         except StoreError as error:
-            self._directory.quarantine.add("lobby", lobby, error)
+            self.directory.quarantine.add("lobby", lobby, error)
             return False
         return (
             closed is not None
             and closed.kind == "lobby"
-            and lobby_entries.host_of(closed.head) == player
+            and lobby_entries.read_opened(closed.head).host.player == player
         )
 
     # --- pages of events --------------------------------------------------------------------
 
     async def history(self, peer: Peer, identity: Identity, request: History) -> EventList:
         """Return events from this viewer's point of view."""
-        match = self._directory.watched(request.match)
+        match = self.directory.watched(request.match)
         if match is None or match.shown.result is not None:
             page = await self._history_of_finished(peer, identity, request)
         else:
@@ -199,7 +199,7 @@ class MatchArchive:
             seated = own is not None
             newest = source.stream.durable if seated else source.spectators.seq
             last = min(last, newest)
-            lines = await self._directory.store.lines(source.stream, match.seq + 1, last)
+            lines = await self.directory.store.lines(source.stream, match.seq + 1, last)
         return await asyncio.to_thread(
             read_page,
             match,
@@ -220,53 +220,81 @@ class MatchArchive:
         if all(player.player != identity.key for player in _players(closed)):
             raise RequestDeclined(Code.NOT_SEATED, "you have no seat in this match")
         async with self._job_turn(peer, identity):
-            runner = self._directory.registry.recently_finished.get(match)
+            runner = self.directory.registry.recently_finished.get(match)
             if runner is None:
                 lines = await self._entries(match, closed.number, 1, LAST_ENTRY)
                 state = await asyncio.to_thread(record.restore, game, [closed.head, *lines])
-                runner = self._directory.finished_match(MatchEngine(state), len(lines))
+                runner = self.directory.finished_match(MatchEngine(state), len(lines))
         return runner
+
+    # --- resent requests ----------------------------------------------------------------------
+
+    async def former_answer(
+        self, peer: Peer, identity: Identity, request: int, kind: Kind, key: str
+    ) -> Done | None:
+        """Return the answer that a closed match or lobby gave to a request, None if it gave none.
+
+        Anyone may ask, since only the program that made a request has the key to find it.
+        """
+        closed = await self._closed(kind, key)
+        if closed is None or closed.kind != kind:
+            return None
+        async with self._job_turn(peer, identity):
+            lines = await self._entries(key, closed.number, 1, LAST_ENTRY, kind)
+        mark = f'"request":"{peer.request_key(request)}"'.encode()
+        line = next((line for line in lines if mark in line), None)
+        if line is None:
+            return None
+        if kind == "match":
+            return Done(re=request, seq=record.read_entry(line).seq)
+        seeks = lobby_entries.read_opened(closed.head).seek_s is not None
+        return Done(re=request, lobby=key if seeks else None)
 
     # --- helpers --------------------------------------------------------------------
 
     @asynccontextmanager
     async def _job_turn(self, peer: Peer, identity: Identity) -> AsyncIterator[None]:
         """Wait for the player's turn; decline the work if the connection has closed by then."""
-        people = self._directory.connections.guest_networks.people(peer.address)
+        people = self.directory.connections.guest_networks.people(peer.address)
         async with self._jobs.turn(identity.key, counted_address(peer), people):
             if peer.leaving:
                 raise RequestDeclined(Code.UNAVAILABLE, "the connection was closed")
             yield
 
-    async def _entries(self, key: str, number: int, first: int, last: int) -> list[bytes]:
+    async def _entries(
+        self, key: str, number: int, first: int, last: int, kind: Kind = "match"
+    ) -> list[bytes]:
         try:
-            return await self._directory.store.entries(number, first, last)
+            return await self.directory.store.entries(number, first, last)
         except UnusableDatabase:
-            raise  # a database error, not damage to the match
+            raise  # that says nothing about the log
         except StoreError as error:
-            raise self._damaged(key, error) from error
+            raise self._damaged(kind, key, error) from error
 
-    def _damaged(self, key: str, error: StoreError) -> RequestDeclined:
-        """Set a match aside, without reporting the reason, which may reveal hidden information."""
-        self._directory.quarantine.add("match", key, error)
+    def _damaged(self, kind: Kind, key: str, error: StoreError) -> RequestDeclined:
+        """Set a log aside; do not report the reason, which may reveal hidden information."""
+        self.directory.quarantine.add(kind, key, error)
         return RequestDeclined(Code.DAMAGED, _DAMAGED.format(key))
 
-    async def _closed_match(self, key: str) -> tuple[Closed, Setup, Game]:
+    async def _closed(self, kind: Kind, key: str) -> Closed | None:
         try:
-            closed = await self._directory.store.closed(key)
+            return await self.directory.store.closed(key)
         except UnusableDatabase:
-            raise  # a database error, not damage to the match
+            raise  # that says nothing about the log
         except StoreError as error:
-            raise self._damaged(key, error) from error
+            raise self._damaged(kind, key, error) from error
+
+    async def _closed_match(self, key: str) -> tuple[Closed, Setup, Game]:
+        closed = await self._closed("match", key)
         if closed is None or closed.kind != "match":
-            if self._directory.quarantine.reason(key) is not None:
+            if self.directory.quarantine.reason(key) is not None:
                 raise RequestDeclined(Code.DAMAGED, _DAMAGED.format(key))
             raise RequestDeclined(Code.NO_SUCH_MATCH, f"no match {key!r}")
         setup = record.read_setup(closed.head)
-        game = self._directory.games.get(setup.game)
+        game = self.directory.games.get(setup.game)
         if game is None:
             raise RequestDeclined(Code.UNKNOWN_GAME, f"no game {setup.game!r} on this server")
-        await self._directory.rules.load([setup.game])
+        await self.directory.rules.load([setup.game])
         return closed, setup, game
 
 

@@ -332,6 +332,7 @@ class Directory:
             hidden=[name for name in games if self.games[name].info.hidden],
             balanced=[name for name in games if self.games[name].info.balanced],
             drawn=settings.rated,
+            request=peer.request_key(request),
         )
         context = self._lobby_context
         engine, step = LobbyEngine.new(

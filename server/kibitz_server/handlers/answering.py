@@ -13,13 +13,12 @@ from typing import Final, Literal, TypeAlias
 from kibitz_protocol.wire.messages import Redirect
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
-from kibitz_server.directory.archive import RequestDeclined
+from kibitz_server.directory.archive import Archive, RequestDeclined
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.jobs import QueueFull
 from kibitz_server.directory.other_nodes import BetweenNodes, Elsewhere
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.settings import SettingsProblem
-from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import UnusableDatabase
 
@@ -129,6 +128,16 @@ def refuse_to_host(
         hold_answer(newest, peer, request, refuse)
 
 
+def answer_host_again(directory: Directory, peer: Peer, identity: Identity, request: int) -> bool:
+    """Answer a resent request that has opened a lobby; return whether it is one."""
+    key = peer.request_key(request)
+    for lobby in directory.registry.lobbies_of(identity.key) if key is not None else ():
+        if lobby.engine.state.opened.request == key:
+            hold_answer(lobby, peer, request, partial(lobby.answer_host, peer, request))
+            return True
+    return False
+
+
 # --- lobbies and matches elsewhere ----------------------------------------------------
 
 
@@ -138,14 +147,6 @@ def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> Lobb
     if lobby is None:
         refuse_missing(directory, peer, request, "lobby", key)
     return lobby
-
-
-def find_match(directory: Directory, peer: Peer, request: int, key: str) -> MatchRunner | None:
-    """Return a running or just finished match; refuse the request if there is none."""
-    match = directory.registry.find_match(key)
-    if match is None:
-        refuse_missing(directory, peer, request, "match", key)
-    return match
 
 
 def refuse_missing(directory: Directory, peer: Peer, request: int, kind: Kind, key: str) -> None:
@@ -162,6 +163,32 @@ def refuse_missing(directory: Directory, peer: Peer, request: int, kind: Kind, k
                 peer.refuse(request, *missing(directory, kind, key))
 
         answer_later(directory, peer, request, look_up)
+
+
+def answer_closed(
+    archive: Archive, peer: Peer, identity: Identity, request: int, kind: Kind, key: str
+) -> None:
+    """Answer a request that would change a target which is not here, and may be over.
+
+    If the log of the target has the request, it is a resent one and answered as before.
+    """
+    directory = archive.directory
+    if peer.request_key(request) is None:
+        refuse_missing(directory, peer, request, kind, key)
+        return
+    if redirect_by_lines(directory, peer, request, kind, key):
+        return
+
+    async def look_up() -> None:
+        if await redirect_by_database(directory, peer, request, key):
+            return
+        done = await archive.former_answer(peer, identity, request, kind, key)
+        if done is None:
+            peer.refuse(request, *missing(directory, kind, key))
+        else:
+            peer.answer(done)
+
+    answer_later(directory, peer, request, look_up)
 
 
 def missing(directory: Directory, kind: Kind, key: str) -> tuple[Code, str]:

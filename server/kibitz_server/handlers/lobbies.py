@@ -8,8 +8,11 @@ from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.messages import Done
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
+from kibitz_server.directory.archive import Archive
 from kibitz_server.directory.directory import Directory
 from kibitz_server.handlers.answering import (
+    answer_closed,
+    answer_host_again,
     answered_by,
     find_lobby,
     hold_answer,
@@ -25,11 +28,14 @@ from kibitz_server.net.peer import Peer
 class LobbyHandlers:
     """Passes requests about lobbies to their runners."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, directory: Directory, archive: Archive) -> None:
         self._directory = directory
+        self._archive = archive
         self._checks = HostingChecks(directory)
 
     def host(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
+        if answer_host_again(self._directory, peer, identity, request.id):
+            return
         games = {item.game for item in request.settings.programme}
         work = partial(self._host_loaded, peer, identity, request)
         when_loaded(self._directory, peer, identity, request.id, games, work)
@@ -66,7 +72,7 @@ class LobbyHandlers:
         lobby.news.watch(peer)
 
     def leave(self, peer: Peer, identity: Identity, request: messages.Leave) -> None:
-        lobby = find_lobby(self._directory, peer, request.id, request.lobby)
+        lobby = self._find(peer, identity, request)
         if lobby is None:
             return
         if identity.key not in lobby.engine.state.seats.members and lobby.news.unwatch(peer):
@@ -99,7 +105,7 @@ class LobbyHandlers:
         lobby.command(arrange, peer, request.id)
 
     def rematch(self, peer: Peer, identity: Identity, request: messages.Rematch) -> None:
-        lobby = find_lobby(self._directory, peer, request.id, request.lobby)
+        lobby = self._find(peer, identity, request)
         if lobby is None:
             return
         problem = self._checks.rematch_problem(lobby.engine.state)
@@ -111,23 +117,48 @@ class LobbyHandlers:
     # --- requests that the lobby decides on its own -------------------------------------------
 
     def kick(self, peer: Peer, identity: Identity, request: messages.Kick) -> None:
-        self._command(peer, request, commands.Kick(identity.key, request.player))
+        self._command(peer, identity, request, commands.Kick(identity.key, request.player))
 
     def ready(self, peer: Peer, identity: Identity, request: messages.Ready) -> None:
-        self._command(peer, request, commands.Ready(identity.key, request.ready))
+        self._command(peer, identity, request, commands.Ready(identity.key, request.ready))
 
     def start(self, peer: Peer, identity: Identity, request: messages.Start) -> None:
-        self._command(peer, request, commands.Start(identity.key))
+        self._command(peer, identity, request, commands.Start(identity.key))
 
     def close(self, peer: Peer, identity: Identity, request: messages.Close) -> None:
-        self._command(peer, request, commands.Close(identity.key))
+        self._command(peer, identity, request, commands.Close(identity.key))
 
     def _command(
         self,
         peer: Peer,
+        identity: Identity,
         request: messages.Kick | messages.Ready | messages.Start | messages.Close,
         command: commands.Command,
     ) -> None:
-        lobby = find_lobby(self._directory, peer, request.id, request.lobby)
+        lobby = self._find(peer, identity, request)
         if lobby is not None:
             lobby.command(command, peer, request.id)
+
+    def _find(
+        self,
+        peer: Peer,
+        identity: Identity,
+        request: messages.Leave
+        | messages.Kick
+        | messages.Ready
+        | messages.Start
+        | messages.Rematch
+        | messages.Close,
+    ) -> LobbyRunner | None:
+        """Return the lobby of a request that changes it, unless the request is answered here.
+
+        It is if the lobby is not open, and if the request is a resent one.
+        """
+        key, id = request.lobby, request.id
+        lobby = self._directory.lobbies.get(key)
+        known = lobby or self._directory.registry.closing.get(key)
+        if known is not None and known.answer_again(peer, id):
+            return None
+        if lobby is None:
+            answer_closed(self._archive, peer, identity, id, "lobby", key)
+        return lobby

@@ -8,12 +8,11 @@ from kibitz_protocol import printable
 from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
-from kibitz_server.directory.archive import MatchArchive
+from kibitz_server.directory.archive import Archive
 from kibitz_server.directory.directory import Directory
-from kibitz_server.directory.jobs import JobQueue
 from kibitz_server.handlers.answering import (
+    answer_closed,
     answer_later,
-    find_match,
     redirect_by_database,
     redirect_by_lines,
 )
@@ -26,9 +25,9 @@ from kibitz_server.net.peer import Peer
 class MatchHandlers:
     """Passes requests about matches to their runners, or to the archive."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(self, directory: Directory, archive: Archive) -> None:
         self._directory = directory
-        self._archive = MatchArchive(directory, JobQueue(directory.loop))
+        self._archive = archive
 
     def rejoin(self, peer: Peer, identity: Identity, request: messages.Rejoin) -> None:
         key = request.match
@@ -49,17 +48,17 @@ class MatchHandlers:
         match_requests.rejoin(match, peer, identity.key, request)
 
     def resign(self, peer: Peer, identity: Identity, request: messages.Resign) -> None:
-        match = find_match(self._directory, peer, request.id, request.match)
+        match = self._find(peer, identity, request)
         if match is not None:
             match_requests.resign(match, peer, request)
 
     def leave(self, peer: Peer, identity: Identity, request: messages.LeaveMatch) -> None:
-        match = find_match(self._directory, peer, request.id, request.match)
+        match = self._find(peer, identity, request)
         if match is not None:
             match_requests.leave(match, peer, request.id)
 
     def note(self, peer: Peer, identity: Identity, request: messages.Note) -> None:
-        match = find_match(self._directory, peer, request.id, request.match)
+        match = self._find(peer, identity, request)
         if match is None:
             return
         wait_ms = self._directory.connections.charge_note(identity, len(request.text))
@@ -68,6 +67,27 @@ class MatchHandlers:
             peer.refuse(request.id, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
             return
         match_requests.note(match, peer, request.id, request.text)
+
+    def _find(
+        self,
+        peer: Peer,
+        identity: Identity,
+        request: messages.Resign
+        | messages.LeaveMatch
+        | messages.Note
+        | messages.AddComment
+        | messages.Abort,
+    ) -> MatchRunner | None:
+        """Return the match of a request that changes it, unless the request is answered here.
+
+        It is if the match is not in memory, and if the request is a resent one.
+        """
+        match = self._directory.registry.find_match(request.match)
+        if match is None:
+            answer_closed(self._archive, peer, identity, request.id, "match", request.match)
+        elif not match_requests.answer_again(match, peer, request.id):
+            return match
+        return None
 
     # --- the past -----------------------------------------------------------------------------
 
@@ -122,7 +142,7 @@ class MatchHandlers:
         return tails.is_over(key) or (tail is not None and peer in tail.watchers)
 
     def comment(self, peer: Peer, identity: Identity, request: messages.AddComment) -> None:
-        match = find_match(self._directory, peer, request.id, request.match)
+        match = self._find(peer, identity, request)
         if match is None:
             return
         text = printable.line(request.text).strip()
@@ -142,7 +162,7 @@ class MatchHandlers:
             hint = "the operator can name accounts with `kibitz serve --operator NAME`"
             peer.refuse(request.id, Code.UNAUTHORIZED, message, hint=hint)
             return
-        match = find_match(self._directory, peer, request.id, request.match)
+        match = self._find(peer, identity, request)
         if match is not None:
             reason = printable.line(request.reason).strip() or "the operator ended the match"
             match_requests.abort(match, peer, request.id, reason)

@@ -19,7 +19,9 @@ from websockets.frames import CloseCode as Standard
 from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.messages import ClientMessage, Hello, Move
 from kibitz_server.accounts.identity import Identity
+from kibitz_server.directory.archive import Archive
 from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.jobs import JobQueue
 from kibitz_server.handlers.hello import HelloHandler
 from kibitz_server.handlers.lists import ListHandlers
 from kibitz_server.handlers.lobbies import LobbyHandlers
@@ -41,8 +43,9 @@ class RequestHandlers:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._hello = HelloHandler(directory)
-        self._matches = matches = MatchHandlers(directory)
-        lists, lobbies = ListHandlers(directory), LobbyHandlers(directory)
+        archive = Archive(directory, JobQueue(directory.loop))
+        self._matches = matches = MatchHandlers(directory, archive)
+        lists, lobbies = ListHandlers(directory), LobbyHandlers(directory, archive)
         watching = WatchHandlers(directory)
         self.handlers: Mapping[type[ClientMessage], Handler] = {
             messages.ListGames: lists.list_games,

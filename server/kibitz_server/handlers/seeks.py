@@ -13,6 +13,7 @@ from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.other_nodes import Elsewhere
 from kibitz_server.handlers.answering import (
+    answer_host_again,
     answered_by,
     hold_answer,
     refuse_elsewhere,
@@ -42,6 +43,8 @@ class SeekHandler:
         when_loaded(self._directory, peer, identity, request.id, [request.terms.item.game], work)
 
     def _seek_loaded(self, peer: Peer, identity: Identity, request: messages.Seek) -> None:
+        if answer_host_again(self._directory, peer, identity, request.id):
+            return
         terms = request.terms
         own = self._own_seek(identity)
         if own is not None:

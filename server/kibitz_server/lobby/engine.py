@@ -142,13 +142,13 @@ class LobbyEngine:
         """Fold a log. Nobody is connected yet; handle `Resume` next."""
         return cls(LobbyState.restore(log), now, idle_ms, limits, room)
 
-    def handle(self, command: Command, now: int) -> Step:
-        """Carry a command out, or refuse it.
+    def handle(self, command: Command, now: int, request: str | None = None) -> Step:
+        """Carry a command out, or refuse it; `request` is the key of the request for it.
 
         When this or `tick` raises anything, carry out nothing of it. If `state.seq` has advanced,
         the lobby is ahead of its log and no longer usable.
         """
-        self._transaction.now = now
+        self._transaction.now, self._transaction.request = now, request
         try:
             self._execute(command, now)
             self._flow.advance()
@@ -165,7 +165,7 @@ class LobbyEngine:
         """Drop members whose grace is over, and close the lobby if it has been empty too long."""
         if self.state.phase == "closed":
             return Step([], None)
-        self._transaction.now = now
+        self._transaction.now, self._transaction.request = now, None
         try:
             self._members.drop_absent(now, self._grace_ms())
             self._flow.advance()

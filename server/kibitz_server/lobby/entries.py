@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter
 from kibitz_protocol.wire.lobbies import LobbySettings, ProgrammeItem
 from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import Player, Result
-from kibitz_protocol.wire.values import Key, Line, Seq, Strict, Tag
+from kibitz_protocol.wire.values import Key, Line, RequestKey, Seq, Strict, Tag
 
 CloseReason: TypeAlias = Literal["closed", "expired", "failed"]
 """Closed by its host, expired without anybody there, or failed because of a server error."""
@@ -30,7 +30,13 @@ class EntryBase(Strict):
     seq: Seq
 
 
-class Opened(EntryBase):
+class Requested(EntryBase):
+    """An entry that a request may have made; `request` is its key, to answer a resent one."""
+
+    request: RequestKey | None = None
+
+
+class Opened(Requested):
     """All that is fixed for the lobby's life. `seed` is secret; every round's seed derives from it.
 
     `address` is secret too: it keeps the limits of an address in force after a restart.
@@ -66,7 +72,7 @@ class Joined(EntryBase):
     capabilities: Capabilities
 
 
-class Left(EntryBase):
+class Left(Requested):
     """A member went, or (`away`) was disconnected for too long."""
 
     kind: Literal["left"] = "left"
@@ -74,14 +80,14 @@ class Left(EntryBase):
     reason: Literal["left", "away"]
 
 
-class Kicked(EntryBase):
+class Kicked(Requested):
     """The host removed a member, for good. A house bot's seat is open from now on."""
 
     kind: Literal["kicked"] = "kicked"
     player: Key
 
 
-class Readied(EntryBase):
+class Readied(Requested):
     kind: Literal["readied"] = "readied"
     player: Key
     ready: bool
@@ -95,7 +101,7 @@ class HouseLost(EntryBase):
     reason: Line
 
 
-class Started(EntryBase):
+class Started(Requested):
     """The round's programme is planned by rule `rule`, for the present members."""
 
     kind: Literal["started"] = "started"
@@ -143,7 +149,7 @@ class Stopped(EntryBase):
     reason: Line
 
 
-class Rematched(EntryBase):
+class Rematched(Requested):
     """The lobby gathers again for round `round`; all members but house bots must get ready
     again."""
 
@@ -151,13 +157,13 @@ class Rematched(EntryBase):
     round: int
 
 
-class Closing(EntryBase):
+class Closing(Requested):
     """No further match begins; those that run are finished first."""
 
     kind: Literal["closing"] = "closing"
 
 
-class Closed(EntryBase):
+class Closed(Requested):
     kind: Literal["closed"] = "closed"
     reason: CloseReason
 
@@ -195,9 +201,9 @@ ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry)
 """Reads a line of the log: ``ENTRY.validate_json(line)``; ``entry.model_dump_json()`` writes it."""
 
 
-def host_of(head: bytes) -> str:
-    """Return the key of the player who opened a lobby, from the first line of its log."""
+def read_opened(head: bytes) -> Opened:
+    """Return the first entry of a lobby from the first line of its log."""
     opened = ENTRY.validate_json(head)
     if not isinstance(opened, Opened):
         raise AssertionError(f"the first line of a lobby's log is its opening, not {opened.kind}")
-    return opened.host.player
+    return opened

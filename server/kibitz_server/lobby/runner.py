@@ -140,16 +140,31 @@ class LobbyRunner:
 
     def open(self, step: Step, peer: Peer, request: int) -> None:
         """Perform the first effects of a new lobby; its head is being written."""
-        done = Done(re=request, lobby=self.key, invite=self.engine.state.opened.invite)
-        answer = partial(peer.answer, done)
         self.pending.hold(0, partial(self._show, durable_lobby(self.engine.state)))
-        self.pending.hold_answer(0, peer, request, answer)
+        self.pending.hold_answer(0, peer, request, partial(self.answer_host, peer, request))
 
         def begin() -> Step:
             self.news.follow(peer, self.engine.state.host.player)
             return step._replace(effects=step.effects[1:])
 
         self._attempt(begin, peer, request)
+
+    def answer_host(self, peer: Peer, request: int) -> None:
+        """Answer the request that opened the lobby, as often as it is resent."""
+        invite = self.engine.state.opened.invite
+        peer.answer(Done(re=request, lobby=self.key, invite=invite))
+
+    def answer_again(self, peer: Peer, request: int) -> bool:
+        """Answer a resent request that was carried out; return whether it is one."""
+        key, state = peer.request_key(request), self.engine.state
+        if peer.identity is None or key is None or key not in state.requests:
+            return False
+        if self.closed and not self._is_over:
+            self.pending.turn_away(peer, request)
+        else:
+            answer = partial(self._answer, commands.Accepted(peer.identity.key), peer, request)
+            self.pending.hold_answer(self.stream.tail, peer, request, answer)
+        return True
 
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> bool:
         """Carry out a command now and answer it; return whether it was carried out.
@@ -160,7 +175,8 @@ class LobbyRunner:
             if peer is not None:
                 self._refuse_closed(peer, request)
             return False
-        work = partial(self.engine.handle, command, self._context.clock())
+        key = None if peer is None else peer.request_key(request)
+        work = partial(self.engine.handle, command, self._context.clock(), key)
         step = self._attempt(work, peer, request)
         if isinstance(command, commands.Connected | commands.Disconnected):  # in no entry
             self.pending.hold(self.stream.tail, self.news.schedule)
@@ -175,11 +191,16 @@ class LobbyRunner:
 
     def _refuse_closed(self, peer: Peer, request: int) -> None:
         """Refuse a request to a lobby that is over, or that is reloaded."""
-        if self.engine.state.phase == "closed" and not self.stream.failed:
+        if self._is_over:
             over = commands.Refuse("", Code.CLOSED, "the lobby is closed")
             self._hold_refusal(over, peer, request)
         else:
             self.pending.turn_away(peer, request)
+
+    @property
+    def _is_over(self) -> bool:
+        """Whether the lobby is closed for good, and not only to be reloaded."""
+        return self.engine.state.phase == "closed" and not self.stream.failed
 
     def join(self, peer: Peer, identity: Identity, invite: str | None, request: int) -> bool:
         """Let a player take a seat; return whether it has one now."""

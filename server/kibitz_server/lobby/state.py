@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from kibitz_protocol.wire.lobbies import LobbyPhase, LobbySettings, ProgrammeItem
 from kibitz_protocol.wire.records import Player
@@ -37,6 +38,7 @@ from kibitz_server.lobby.entries import (
     Opened,
     Readied,
     Rematched,
+    Requested,
     Started,
     Stopped,
     TakenOver,
@@ -45,6 +47,9 @@ from kibitz_server.lobby.round import Round
 from kibitz_server.lobby.schedule import Candidate, Programme, require_playable
 from kibitz_server.lobby.seats import SeatedMember, Seats
 from kibitz_server.lobby.waiting import ProgrammeQueue
+
+MAX_REQUESTS: Final = 128
+"""The requests that a lobby remembers, to answer resent ones: its last ones."""
 
 
 @dataclass(slots=True)
@@ -59,6 +64,8 @@ class LobbyState:
     """The present round."""
     closing: bool = False
     closed: CloseReason | None = None
+    requests: dict[str, None] = field(default_factory=dict)
+    """The keys of the last requests that were carried out."""
 
     def __post_init__(self) -> None:
         self.opened = all_without_fields_set(self.opened)
@@ -128,6 +135,8 @@ class LobbyState:
         if entry.seq != self.seq + 1:
             raise ValueError(f"entry {entry.seq} of a lobby follows {self.seq}")
         self.seq = entry.seq
+        if isinstance(entry, Requested) and entry.request is not None:
+            self._remember(entry.request)
         match entry:
             case Opened():
                 raise ValueError("a lobby is opened once")
@@ -168,6 +177,11 @@ class LobbyState:
                 self.closed = entry.reason
             case TakenOver():
                 pass  # the node that writes the log does not affect the lobby's state
+
+    def _remember(self, request: str) -> None:
+        self.requests[request] = None
+        if len(self.requests) > MAX_REQUESTS:
+            del self.requests[next(iter(self.requests))]
 
     def _round(self, number: int) -> Round:
         return Round(self.id, number, derive_seed(self.opened.seed, "round", number))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.lobby.budget import LobbyBudget
 from kibitz_server.lobby.commands import Accepted, Append, Effect, Refusal
-from kibitz_server.lobby.entries import Entry
+from kibitz_server.lobby.entries import Entry, Requested
 from kibitz_server.lobby.presence import Presence
 from kibitz_server.lobby.room import Room
 from kibitz_server.lobby.seats import SeatedMember
@@ -21,7 +21,7 @@ class Transaction:
     The checks raise `Refusal`; a command makes all of them before it appends anything.
     """
 
-    __slots__ = ("_effects", "budget", "now", "presence", "room", "state")
+    __slots__ = ("_effects", "budget", "now", "presence", "request", "room", "state")
 
     def __init__(
         self,
@@ -37,6 +37,8 @@ class Transaction:
         self.room = room
         self.now = now
         """The caller's time of the present command."""
+        self.request: str | None = None
+        """The key of the request that asked for it, until its first entry has it."""
         self._effects: list[Effect] = []
 
     @property
@@ -44,8 +46,10 @@ class Transaction:
         """Whether there are no effects yet."""
         return not self._effects
 
-    def append(self, entry: Callable[..., Entry], **fields: Any) -> None:
+    def append(self, entry: type[Entry], **fields: Any) -> None:
         """Make the next entry, apply it, and have it written."""
+        if issubclass(entry, Requested):
+            fields["request"], self.request = self.request, None
         made = entry(seq=self.state.seq + 1, **fields)
         self.state.apply(made)
         self._effects.append(Append(made))

@@ -54,7 +54,7 @@ from pydantic import ValidationError
 from kibitz_games.core.game import Game, IllegalAction
 from kibitz_protocol.wire.clocks import until_flag
 from kibitz_protocol.wire.lag import ALLOWANCE_CAP_MS, allowance
-from kibitz_protocol.wire.records import Cause, Entry, Flagged, Left, Moved, Setup
+from kibitz_protocol.wire.records import Cause, Entry, Flagged, Left, Moved, Requested, Setup
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_server.match import absences
 from kibitz_server.match.budget import MOVE_COMMENTS, RETURNS, comment_size, cut
@@ -220,10 +220,13 @@ class MatchEngine:
         fold(engine.views, entries)
         return engine
 
-    def handle(self, command: Command, now: int, lag: int = 0) -> list[Effect]:
-        """Carry out a command: after the timers already due, before those that it makes due.
+    def handle(
+        self, command: Command, now: int, lag: int = 0, request: str | None = None
+    ) -> list[Effect]:
+        """Carry out a command: after the timers that are due, before those that it makes due.
 
-        Other seats may have been waiting for a player who now leaves, drops out or returns.
+        Others may have been waiting for a player who now leaves, drops out or returns.
+        `request` is the key of the request that asks for it; moves need none.
         """
         clock = self._clock
         at = clock.read(now)
@@ -231,7 +234,9 @@ class MatchEngine:
         due = self._due
         effects = [] if due is None or due > at else self._run_due_timers(at)
         effects += (
-            self._play(command, at) if isinstance(command, Play) else self._execute(command, at)
+            self._play(command, at)
+            if isinstance(command, Play)
+            else self._execute(command, at, request)
         )
         if self._due is not None:
             effects += self._run_due_timers(at)
@@ -334,13 +339,15 @@ class MatchEngine:
             effects += self._append(forfeited(state, seat, Cause.ILLEGAL, detail, at))
         return effects
 
-    def _execute(self, command: OtherCommand, at: int) -> list[Effect]:
+    def _execute(self, command: OtherCommand, at: int, request: str | None) -> list[Effect]:
         """Carry out a command other than a move."""
         decision = decide(self.state, command, at)
         if decision is None:
             return []
         if isinstance(decision, Refuse):
             return [decision]
+        if request is not None and isinstance(decision, Requested):
+            decision = decision.model_copy(update={"request": request})
         effects = self._append(decision)
         if isinstance(decision, Left) and not self.state.forgives(0, at):
             effects += self._abort_after_standstill(at)

@@ -89,6 +89,20 @@ def abort(runner: MatchRunner, peer: Peer, request: int, reason: str) -> None:
     _carry_out(runner, peer, request, lambda runner: Abort(reason, operator=True))
 
 
+def answer_again(runner: MatchRunner, peer: Peer, request: int) -> bool:
+    """Answer a resent request that the match has carried out; return whether it is one."""
+    key = peer.request_key(request)
+    entry = None if key is None else runner.engine.state.requests.get(key)
+    if entry is None:
+        return False
+    if runner.closed:
+        runner.pending.turn_away(peer, request)
+    else:
+        answer = partial(peer.answer, Done(re=request, seq=entry))
+        runner.pending.hold_answer(entry, peer, request, answer)
+    return True
+
+
 def _seat_command(
     runner: MatchRunner, peer: Peer, request: int, command: Callable[[int], Command]
 ) -> None:
@@ -117,9 +131,10 @@ def _carry_out(
     command = make(runner)
     if command is None:
         return
-    before = runner.engine.state.seq
+    key, state = peer.request_key(request), runner.engine.state
+    before = state.seq
     try:
-        refusal = runner.carry_out(command)
+        refusal = runner.carry_out(command, key)
     except Exception:
         LOG.exception("match %s failed", runner.key)
         recover(runner)
@@ -127,13 +142,14 @@ def _carry_out(
         return
     finally:
         runner.schedule()
-    seq = runner.engine.state.seq
     if refusal is None:
-        done = Done(re=request, seq=seq if seq > before else None)
-        runner.pending.hold_answer(seq, peer, request, partial(peer.answer, done))
+        entry = None if key is None else state.requests.get(key)
+        if entry is None and state.seq > before:
+            entry = state.seq
+        answer = partial(peer.answer, Done(re=request, seq=entry))
     else:
-        refuse = partial(runner.news.refuse, peer, request, refusal)
-        runner.pending.hold_answer(seq, peer, request, refuse)
+        answer = partial(runner.news.refuse, peer, request, refusal)
+    runner.pending.hold_answer(state.seq, peer, request, answer)
 
 
 def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> None:

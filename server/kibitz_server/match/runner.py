@@ -212,12 +212,13 @@ class MatchRunner(WatchedMatch):
         self.context.recover(self.key)
         self.pending.fail(peer, request)
 
-    def carry_out(self, command: Command) -> Refuse | None:
-        """Carry out a command; return its refusal, if any.
+    def carry_out(self, command: Command, request: str | None = None) -> Refuse | None:
+        """Carry out a command of the request with this key; return its refusal.
 
-        Raises the errors of the engine and the store.
+        Raises the errors of engine and store.
         """
-        effects = self.engine.handle(command, self._arrival_time(), self.context.lag())
+        now, lag = self._arrival_time(), self.context.lag()
+        effects = self.engine.handle(command, now, lag, request)
         self._deadline = self.engine.deadline
         self._apply([effect for effect in effects if not isinstance(effect, Refuse)])
         return next((effect for effect in effects if isinstance(effect, Refuse)), None)

@@ -43,3 +43,4 @@ class SavedState:
     lag_left: tuple[int, ...] = ()
     standstill_ms: int = 0
     used: dict[str, int] = field(default_factory=dict)
+    requests: dict[str, int] = field(default_factory=dict)

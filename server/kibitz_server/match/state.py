@@ -36,6 +36,7 @@ from kibitz_protocol.wire.records import (
     Noted,
     Player,
     Replaced,
+    Requested,
     Resigned,
     Result,
     Returned,
@@ -55,6 +56,8 @@ from kibitz_server.match.budget import (
 from kibitz_server.match.result import Departure, match_result, rank_by_departure, tie
 from kibitz_server.match.saved_state import Absence, SavedState
 
+MAX_REQUESTS: Final = 128
+"""The requests besides moves that a match remembers, to answer resent ones: its last ones."""
 NO_SEATS: Final[frozenset[int]] = frozenset()
 """Shared by all: an empty set takes 216 bytes, and few matches ever need a nonempty one."""
 
@@ -81,6 +84,7 @@ class MatchState:
         "lag_left",
         "players",
         "ply",
+        "requests",
         "result",
         "sent",
         "seq",
@@ -141,6 +145,8 @@ class MatchState:
         """The milliseconds forgiven so far for the server's standstills and restarts."""
         self.used: dict[str, int] = {}
         """The amounts of their allowances that seats have used (`budget`)."""
+        self.requests: dict[str, int] = {}
+        """The entries of the last requests by the requests' keys, besides moves."""
         self.sent: tuple[str, ...] = ("",) * seats if game.info.hidden else ()
         """The digest of the data sent to each seat (`sent_digest`); empty if the game has no hidden
         information or the digests are unknown."""
@@ -194,6 +200,7 @@ class MatchState:
             lag_left=self.lag_left,
             standstill_ms=self.standstill_ms,
             used=dict(self.used),
+            requests=dict(self.requests),
         )
 
     def _load(self, kept: SavedState) -> None:
@@ -215,7 +222,7 @@ class MatchState:
         self.comments = kept.comments
         self.sent = kept.sent
         self.lag_left, self.standstill_ms = kept.lag_left, kept.standstill_ms
-        self.used = dict(kept.used)
+        self.used, self.requests = dict(kept.used), dict(kept.requests)
 
     # --- applying entries ----------------------------------------------------------
 
@@ -231,6 +238,8 @@ class MatchState:
                 self._apply_move(entry, action)
             else:
                 self._apply_change(entry, action)
+                if isinstance(entry, Requested) and entry.request is not None:
+                    self._remember(entry.request)
         except BaseException:
             self.seq, self.at_ms = (
                 before  # the number is then free for the entry that aborts the match
@@ -290,6 +299,11 @@ class MatchState:
     def _use(self, allowance: Allowance, seat: int, amount: int) -> None:
         key = allowance.key(seat)
         self.used[key] = self.used.get(key, 0) + amount
+
+    def _remember(self, request: str) -> None:
+        self.requests[request] = self.seq
+        if len(self.requests) > MAX_REQUESTS:
+            del self.requests[next(iter(self.requests))]
 
     def left_of(self, allowance: Allowance, seat: int, at_ms: int) -> int:
         """Return a seat's remaining allowance at a time of the match."""

@@ -16,6 +16,7 @@ from asyncio import AbstractEventLoop, Transport
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import sha256
 from typing import Protocol
 
 from websockets.frames import CloseCode as Standard
@@ -186,6 +187,17 @@ class Peer:
         """The matches and lobbies to notify when the connection is lost, by key."""
         self.unanswered: dict[int, tuple[str, ...]] = {}
         """The unanswered requests passed to the handler, with the names of their ignored fields."""
+
+    def request_key(self, request: int) -> str | None:
+        """Return what identifies a request of this connection's program to a log.
+
+        None if the program has no `instance`: the server cannot tell it from other programs of its
+        player, which may number their requests alike. The key reveals none of its parts.
+        """
+        if self.identity is None or self.instance is None:
+            return None
+        text = f"{self.identity.key}\n{self.instance}\n{request}"
+        return sha256(text.encode()).hexdigest()[:32]
 
     # --- answers and news -------------------------------------------------------------------
 
