@@ -72,7 +72,6 @@ def tables() -> str:
     """Return the module with the protocol's constants that the client needs at run time."""
     requests: tuple[type[Request], ...] = get_args(get_args(ClientMessage)[0])
     costs = {_type_of(request): request.cost for request in requests if request.cost != 1}
-    repeatable = [_type_of(request) for request in requests if request.repeatable]
     return "\n".join(
         [
             "// The protocol's constants that the client needs at run time.",
@@ -84,9 +83,6 @@ def tables() -> str:
             "/** The cost of requests under the rate limit; all others cost 1.",
             " * @type {Record<string, number>} */",
             f"export const COSTS = {_literal(costs)};",
-            "",
-            "/** Requests that may be resent if the answer was lost. */",
-            f"export const REPEATABLE = new Set({_literal(repeatable)});",
             "",
             "/** Close codes after which the client must not reconnect, and why.",
             " * @type {Record<number, string>} */",

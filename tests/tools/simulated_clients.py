@@ -79,6 +79,7 @@ class SimulatedClient:
             ClientIdentity(
                 name=name,
                 resume=resume,
+                instance=f"program {life} of {name}",
                 capabilities=Capabilities(at_once=100),
                 views=self.wanted,
             ),

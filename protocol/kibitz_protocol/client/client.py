@@ -23,7 +23,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import secrets
 import time
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
@@ -92,9 +91,7 @@ class Client(PlayerRequests):
     - `RefusedError` if the server refuses it; nothing has changed then. Its `code` is one of
       those that the method lists, or `limit`, `rate_limited`, `unavailable` or `internal`, which
       any request can get;
-    - `UnansweredError` if the connection broke before the answer and resending the request could
-      carry it out twice (`comment`, and `host`, `kick`, `rematch` and `abort` of `hosting`; all
-      others are resent automatically);
+    - `UnansweredError` if the answer cannot be read, because the server is newer;
     - `SessionError` if the session is over; its subclass says why (`errors.py`);
     - `ValueError` if it exceeds the server's frame limit, and `pydantic.ValidationError`, a
       subclass, if an argument is out of bounds.
@@ -137,7 +134,6 @@ class Client(PlayerRequests):
             agent=agent,
             seated=seated,
             views=views,
-            instance=secrets.token_hex(16),
         )
         self._timeouts = SessionTimeouts(opening_ms=_millis(opening), away_ms=_millis(patience))
         self._chance = chance

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
 from typing import Literal
 
 from kibitz_protocol.wire.messages import VERSIONS, Capabilities, Hello, Welcome
@@ -24,8 +25,9 @@ class ClientIdentity:
     seated: bool = True
     """Whether to take over the player's seats and lobbies from an earlier session. Off for sessions
     that only watch or host, which would take them from the one that plays."""
-    instance: str | None = None
-    """An id that distinguishes this program from others with the same secrets."""
+    instance: str = field(default_factory=lambda: secrets.token_hex(16))
+    """An id that distinguishes this program from others with the same secrets. Without the same one
+    on the next connection, the server would carry out resent requests once more."""
     views: WantedViews = "turn"
     """The messages that carry the view of a match, in addition to snapshots and the end."""
 

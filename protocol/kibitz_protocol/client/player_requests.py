@@ -34,15 +34,9 @@ from kibitz_protocol.wire.records import Comment
 class PlayerRequests:
     """Requests of players and spectators; base class of `Client`, which sets `_exchange`.
 
-    `lobby` is a lobby's key, as in `Done.lobby` and lists. Requests about a lobby are refused as
-    `no_such_lobby` if it does not exist (any more), as `damaged` if its log is damaged on the
-    server's disk, and most as `closed` if it is closing.
-
-    `match` is a match's key, as in news and lists. All requests about a match but `unwatch` are
-    refused as `no_such_match` if it does not exist, and as `damaged` if its log is damaged on the
-    server's disk. Those that need a seat are refused as `not_seated` if this player has none at
-    the match on this connection; `rejoin` takes it. All requests but `comment` are resent
-    automatically after a reconnect.
+    All of them but `unwatch` are refused as `no_such_match` if the match does not exist, and as
+    `damaged` if its log is damaged on the server's disk. Those that need a seat are refused as
+    `not_seated` if this player has none at the match on this connection; `rejoin` takes it.
     """
 
     _exchange: RequestExchange
@@ -201,9 +195,17 @@ class PlayerRequests:
         It becomes an entry of the match; the host's `Spectating.comments` decides who sees it
         before the end. Refused as `no_comments` if the host allows none, as `wrong_state` if this
         client neither watches nor plays the match, as `over` if it has ended, and as
-        `rate_limited` or `limit` if there are too many. Not resent after a reconnect.
+        `rate_limited` or `limit` if there are too many.
         """
         return await self._exchange.done(lambda id: AddComment(id=id, match=match, text=text))
+
+    async def abort(self, match: str, reason: str = "") -> Done:
+        """End a running match without a rated result, as the operator of the server.
+
+        Refused as `unauthorized` unless this client has the token of an account that `kibitz serve
+        --operator NAME` names, and as `over` if the match has ended.
+        """
+        return await self._exchange.done(lambda id: Abort(id=id, match=match, reason=reason))
 
     async def history(self, match: str, first: int = 1, count: int = 200) -> EventList:
         """Return the events of a match from number `first` on, at most `count` (1 to 1000).

@@ -1,8 +1,8 @@
 """Outstanding requests: each has a unique id and gets exactly one answer.
 
-If the connection breaks between a request and its answer, the client cannot know whether the server
-has carried out the request. A `repeatable` request is resent on the next connection with its old
-id. The others are reported as unanswered, and the caller has to check before it repeats them.
+A connection can break between a request and its answer, and then the client does not know whether
+the server has carried it out. So requests are resent on the next connection with their old ids; the
+server carries each out once.
 """
 
 from __future__ import annotations
@@ -74,20 +74,12 @@ class PendingRequests:
         else:
             del self._pending[id]
 
-    def drop_unrepeatable(self) -> list[int]:
-        """Drop requests that a lost connection leaves unanswered; return the callers' ids.
-
-        This includes the session's own requests, which it repeats on the next connection, and
-        requests that nobody waits for.
-        """
-        lost = []
+    def keep_callers(self) -> None:
+        """Drop the session's own requests, which it makes anew on the next connection, and those
+        that nobody waits for."""
         for id, pending in list(self._pending.items()):
-            once = pending.sent and pending.request.repeatable is None
-            if pending.requester != "caller" or once:
+            if pending.requester != "caller":
                 del self._pending[id]
-            if pending.requester == "caller" and once:
-                lost.append(id)
-        return lost
 
     def drop_all(self) -> list[int]:
         """Drop all requests; return the callers' ids."""

@@ -27,11 +27,11 @@ The session automates the following:
 
 - It sends hello, on every later connection with the secret of the first welcome.
 - It rejoins the seats, joins the lobbies and watches the matches of the previous connection.
-- It resends unanswered requests where that is harmless (see `Request.repeatable`).
-- It drops duplicate events, and asks for a snapshot when a gap in a match's numbers reveals a loss.
-- It follows redirects to other servers of the cluster, and tries those when its server is down.
-- It applies changes of lobbies and of the hall, so that its owner always receives them whole.
-- It stays within the server's limit of messages per second.
+- It resends unanswered requests under their old ids.
+- It drops duplicate events, and asks for a snapshot when a gap in a match's numbers shows a loss.
+- It follows redirects to other servers of the cluster, and tries those when its server is gone.
+- It applies changes of lobbies and of the hall, so that its owner gets only whole ones.
+- It stays below the server's limit of messages per second.
 """
 
 from __future__ import annotations
@@ -440,14 +440,13 @@ class Session:
         if give_up_at is not None:  # the last attempt is at the deadline
             connect_at = min(connect_at, give_up_at)
         self._enter("lost", _Away(connect_at, give_up_at))
-        return self._disconnected("the connection broke", Disconnected(code, reason, connect_at))
+        return self._disconnected(Disconnected(code, reason, connect_at))
 
     def _follow(self, redirect: Redirect, now: int) -> list[SessionEvent]:
         """Follow a redirect to another server of the cluster."""
         self.addresses.follow(redirect)
         self._enter("redirect", _Away(now, self._give_up_at(now)))
-        gone = Disconnected(None, f"the session continues at {redirect.url}", now)
-        return self._disconnected("the session continues on another server", gone)
+        return self._disconnected(Disconnected(None, f"it goes on at {redirect.url}", now))
 
     def _give_up_at(self, now: int) -> int | None:
         """Return when to give up if the connection is lost now."""
@@ -455,11 +454,10 @@ class Session:
             return self._current.give_up_at
         return _deadline_after(now, self._timeouts.away_ms)
 
-    def _disconnected(self, why: str, event: Disconnected) -> list[SessionEvent]:
-        """Drop requests that were sent and cannot be repeated; return the events for the owner."""
+    def _disconnected(self, event: Disconnected) -> list[SessionEvent]:
         self._following.connection_lost()
-        lost = [Unanswered(id, why) for id in self._requests.drop_unrepeatable()]
-        return [*lost, event]
+        self._requests.keep_callers()
+        return [event]
 
     def _end(self, error: SessionError) -> list[SessionEvent]:
         self._enter("over", _Ended(error))

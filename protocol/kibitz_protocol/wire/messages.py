@@ -9,7 +9,7 @@ message; `Hello.views` sets how much of the view it carries.
 
 The first request of a connection is `hello`. A client that reconnects sends `resume` with the
 secret of its first `welcome`, then `rejoin` for each match in `welcome.seats`. It resends
-unanswered moves with their old `id` and `ply`, and the server applies them once.
+unanswered requests with their old `id`, and the server carries each out once.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ class Request(Strict):
     """The type of its answer if it succeeds."""
     cost: ClassVar[int] = 1
     repeatable: ClassVar[str | None] = None
-    """The reason why a client can safely resend it after losing the answer ..."""
+    """The effect of a copy that a client sends after the answer was lost ..."""
     unrepeatable: ClassVar[str | None] = None
-    """... or why it must not; each type of request has exactly one of the two."""
+    """... or why it sends none; each type of request has exactly one of the two."""
     of_players: ClassVar[bool] = False
     """Whether players send it before taking a seat, so that its round trip matters."""
     of_entrants: ClassVar[bool] = False
@@ -149,8 +149,9 @@ class Hello(Request):
     agent: Line = Field("", description="name and version of the client program")
     instance: Secret | None = Field(
         None,
-        description="a random secret that a program generates at its start and repeats when it"
-        " reconnects. It distinguishes a reconnect from a takeover of the seat by another program",
+        description="a secret that a program draws when it starts and repeats in each later hello:"
+        " the server tells a reconnect from another program by it, and a resent request from a new"
+        " one",
     )
     capabilities: Capabilities | None = None
     views: WantedViews = Field(

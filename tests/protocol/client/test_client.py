@@ -26,7 +26,6 @@ from kibitz_protocol.client.errors import (
     OversizedError,
     RefusedError,
     ReplacedError,
-    UnansweredError,
     UnreachableError,
 )
 from kibitz_protocol.client.events import Disconnected, NewsReceived
@@ -258,21 +257,27 @@ async def test_it_comes_back_resumes_and_sends_its_move_again() -> None:
     assert heard[0] == heard[1]
 
 
-async def test_a_request_that_could_be_done_twice_is_reported_as_unanswered() -> None:
+async def test_a_resent_request_comes_from_the_same_program() -> None:
+    heard: list[ClientMessage] = []
+
     async def breaking(line: Line) -> None:
-        await line.greet()
-        await line.hear(Host)
+        heard.append(await line.greet())
+        heard.append(await line.hear(Host))
         line.socket.transport.abort()
 
     async def working(line: Line) -> None:
-        await line.greet()
-        await line.say(CLOSED)
+        heard.append(await line.greet())
+        heard.append(await line.hear(Host))
+        await line.say(Done(re=heard[-1].id, lobby="x"))
         await _stay(line)
 
     async with _server(breaking, working) as url, Client(url) as client:
-        with pytest.raises(UnansweredError, match="the connection broke"):
-            await client.hosting.host(SETTINGS)
-        assert await anext(client.news()) == CLOSED
+        assert (await client.host(SETTINGS)).lobby == "x"
+    hello, host, again, resent = heard
+    assert isinstance(hello, Hello)
+    assert isinstance(again, Hello)
+    assert hello.instance == again.instance
+    assert host == resent
 
 
 async def test_a_server_that_goes_away_says_farewell_and_is_found_again() -> None:

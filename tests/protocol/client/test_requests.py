@@ -46,21 +46,20 @@ def test_an_answer_is_taken_once() -> None:
     assert len(asking) == 0
 
 
-def test_a_break_loses_what_was_sent_and_may_not_be_repeated() -> None:
+def test_a_break_keeps_the_requests_of_callers() -> None:
     asking = PendingRequests()
     requests: list[Request] = [
         Host(id=asking.new_id(), settings=SETTINGS),
         _move(asking),
-        Host(id=asking.new_id(), settings=SETTINGS),
         Watch(id=asking.new_id(), match="m1"),
     ]
-    for request in requests[:3]:
-        _add(asking, request)
-    _add(asking, requests[3], "session")
+    for request in requests[:2]:
+        asking.add(request)
+    asking.add(requests[2], "session")
     for pending in asking:
-        pending.sent = pending.request is not requests[2]
-    assert asking.drop_unrepeatable() == [requests[0].id]
-    assert [pending.request for pending in asking] == requests[1:3]
+        pending.sent = True
+    asking.keep_callers()
+    assert [pending.request for pending in asking] == requests[:2]
 
 
 def test_withdrawn_it_is_gone_unless_it_was_sent() -> None:
@@ -73,7 +72,7 @@ def test_withdrawn_it_is_gone_unless_it_was_sent() -> None:
         asking.withdraw(move.id)
     asking.withdraw(99)
     assert [pending.requester for pending in asking] == ["nobody"]
-    assert asking.drop_unrepeatable() == []
+    asking.keep_callers()
     assert len(asking) == 0
 
 

@@ -37,7 +37,6 @@ from kibitz_protocol.wire.codec import decode_request, encode
 from kibitz_protocol.wire.lobbies import LobbySettings
 from kibitz_protocol.wire.messages import (
     MAX_WALL,
-    AddComment,
     Answer,
     Done,
     Event,
@@ -84,7 +83,7 @@ from tests.tools.scripted_server import LIMITS, ScriptedServer
 
 
 def _session(**options: object) -> Session:
-    identity = ClientIdentity(name="ada", agent="test")
+    identity = ClientIdentity(name="ada", agent="test", instance="a-program")
     return Session(identity, 0, chance=lambda: 0.5, **options)  # type: ignore[arg-type]
 
 
@@ -147,7 +146,7 @@ def _watch(peer: ScriptedServer, match: str, seq: int) -> None:
 class TestHello:
     def test_the_first_message_is_hello_with_all_that_was_given(self, peer: ScriptedServer) -> None:
         hello = peer.accept_hello()
-        assert hello == Hello(id=1, versions=[1], name="ada", agent="test")
+        assert hello == Hello(id=1, versions=[1], name="ada", agent="test", instance="a-program")
         assert peer.next_event(Opened).again is False
         assert peer.session.state is SessionState.ONLINE
         peer.assert_done()
@@ -446,14 +445,16 @@ class TestReconnect:
         assert online.next_event(Answered).id == id
         online.assert_done()
 
-    def test_what_could_be_done_twice_stays_without_an_answer(self, online: ScriptedServer) -> None:
+    def test_a_request_without_an_answer_is_resent_by_the_same_program(
+        self, online: ScriptedServer
+    ) -> None:
         sent = _ask(online, lambda id: Host(id=id, settings=SETTINGS))
         online.expect_request(Host)
         online.disconnect()
-        assert online.next_event(Unanswered).id == sent
         online.next_event(Disconnected)
         online.accept_hello()
         online.next_event(Opened)
+        online.expect_request(Host, id=sent)
         online.assert_done()
 
     def test_what_was_never_sent_is_sent_whatever_it_is(self, online: ScriptedServer) -> None:
@@ -1004,13 +1005,6 @@ class TestWalls:
         online.expect_request(Wall)
 
 
-def test_a_comment_is_not_made_twice(online: ScriptedServer) -> None:
-    id = _ask(online, lambda id: AddComment(id=id, match="m1", text="close"))
-    online.expect_request(AddComment)
-    online.disconnect()
-    assert online.next_event(Unanswered).id == id
-
-
 # --- several servers --------------------------------------------------------------------------
 
 THERE = "ws://there.example.org"
@@ -1218,16 +1212,6 @@ def test_a_seat_is_followed_from_where_hello_was_sent_to_by_who_did_not_know_bet
     peer.send(moved.model_copy(update={"re": again.id}))  # not to and fro
     assert peer.session.state is SessionState.ONLINE
     peer.events.clear()
-
-
-def test_what_cannot_be_asked_twice_is_unanswered_by_a_move_to_another_server(
-    online: ScriptedServer,
-) -> None:
-    hosting = _ask(online, lambda id: Host(id=id, settings=SETTINGS))
-    _ask(online, lambda id: Join(id=id, lobby="x"))
-    online.expect_request(Host)
-    online.send(_elsewhere(online.expect_request(Join)))
-    assert online.next_event(Unanswered).id == hosting
 
 
 def test_elsewhere_without_a_way_there_is_an_answer(online: ScriptedServer) -> None:

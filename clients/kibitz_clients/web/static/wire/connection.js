@@ -1,9 +1,9 @@
 // One session with the server over any number of websockets: hello, requests, reconnects.
 //
-// A session outlives its sockets. When one is lost, the next is opened after a growing, randomized
-// pause. Hello then carries the secret of the first welcome, and unanswered requests are resent if
-// that is harmless (`REPEATABLE`). On "welcome" the pages rejoin, watch and subscribe again before
-// the old requests are sent.
+// A session outlives its sockets. When one is lost the next is opened after a growing, randomized
+// pause, hello carries the secret of the first welcome, and unanswered requests are resent: the
+// server carries each out once. The pages restore what they followed: on "welcome" they rejoin,
+// watch and subscribe again, before the old requests are sent.
 //
 // In a cluster another server may have the match or lobby of a request: the refusal then contains
 // its address and a ticket (`redirect`). While a server is unreachable, the session tries the
@@ -17,7 +17,7 @@
 //      +--lost, redirect-----+--lost, redirect----+
 
 import { Addresses, MOST_HOPS } from "./addresses.js";
-import { COSTS, FATAL_CLOSES, REPEATABLE, VERSIONS } from "./protocol.js";
+import { COSTS, FATAL_CLOSES, VERSIONS } from "./protocol.js";
 import { Secret } from "./secret.js";
 import { Throttle } from "./throttle.js";
 
@@ -270,7 +270,7 @@ export class Connection extends EventTarget {
     away.timer = setTimeout(() => this.#lost(0), HELLO_MS);
     socket.onopen = () => this.#connected(socket, away.notBefore);
     socket.onmessage = ({ data }) => this.#receive(data);
-    socket.onclose = ({ code, reason }) => this.#lost(code, reason);
+    socket.onclose = ({ code }) => this.#lost(code);
   }
 
   /**
@@ -283,7 +283,7 @@ export class Connection extends EventTarget {
     const resume = token ? null : this.#secret.value;
     const { ticket } = this.#addresses;
     const who = ticket ? { ticket } : token ? { token } : resume ? { resume } : name ? { name } : { viewer: true };
-    const timer = setTimeout(() => this.#lost(0, "no answer to hello"), HELLO_MS);
+    const timer = setTimeout(() => this.#lost(0), HELLO_MS);
     this.#enter("connected", {
       name: "greeting", socket, notBefore, helloId, resumed: Boolean(resume), timer,
     });
@@ -304,28 +304,26 @@ export class Connection extends EventTarget {
   /**
    * The connection broke or could not be opened.
    * @param {number} code
-   * @param {string} [reason]
    */
-  #lost(code, reason = "") {
+  #lost(code) {
     if (this.state !== "online") this.#addresses.tryNext();
     const fatal = FATAL_CLOSES[code];
     if (fatal) this.#end(new Refusal("replaced", fatal));
-    else this.#wait(reason);
+    else this.#wait();
   }
 
   /**
    * Wait for the next attempt.
-   * @param {string} reason
-   * @param {number} [retryAfterMs] the minimum pause
+   * @param {number} [retryAfterMs] the least pause
    */
-  #wait(reason, retryAfterMs = 0) {
+  #wait(retryAfterMs = 0) {
     const last = this.#current;
     if (last.name === "ended") return;
     if (last.name === "online" && Date.now() - last.since >= STABLE_MS) this.#failures = 0;
     this.#failures += 1;
     this.#addresses.restartHops();
     for (const pending of this.#pending.values()) pending.hops = 0;
-    this.#giveUpSent(reason);
+    this.#resendAll();
     const bound = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1));
     const pause = bound * (0.5 + Math.random() / 2);
     const notBefore = Math.max(Date.now() + retryAfterMs, last.notBefore);
@@ -338,24 +336,13 @@ export class Connection extends EventTarget {
    */
   #follow(redirect) {
     this.#addresses.follow(redirect);
-    this.#giveUpSent("redirected to another server");
+    this.#resendAll();
     this.#goAway("redirect");
   }
 
-  /**
-   * Reject the requests whose answers were lost and that must not be resent.
-   * @param {string} reason
-   */
-  #giveUpSent(reason) {
-    for (const [id, pending] of this.#pending) {
-      if (pending.sent && !REPEATABLE.has(pending.message.type)) {
-        this.#pending.delete(id);
-        pending.reject(
-          new Refusal("unanswered", "the connection was lost before the server answered", reason),
-        );
-      }
-      pending.sent = false;
-    }
+  /** Send the requests without an answer again on the next socket. */
+  #resendAll() {
+    for (const pending of this.#pending.values()) pending.sent = false;
   }
 
   /** @param {Refusal} error */
@@ -407,8 +394,7 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Pass on a refusal, or resend the request later if it is harmless and the server was overloaded
-   * or could not write.
+   * Pass a refusal on, or resend soon what the server had no room for or could not write.
    * @param {Online} online
    * @param {Pending} pending
    * @param {Refused} refused
@@ -422,8 +408,9 @@ export class Connection extends EventTarget {
     }
     const { type } = pending.message;
     const lost = refused.code === "unavailable" && type === "move"; // the server is rereading its log
-    if (lost || (refused.code === "rate_limited" && REPEATABLE.has(type))) {
-      online.throttle.drain(refused.retry_after_ms ?? 1_000, performance.now());
+    const wait = refused.retry_after_ms ?? 1_000;
+    if (lost || (refused.code === "rate_limited" && wait <= LONGEST_PAUSE_MS)) {
+      online.throttle.drain(wait, performance.now());
       pending.sent = false;
       this.#send();
       return;
@@ -445,15 +432,15 @@ export class Connection extends EventTarget {
       this.#follow(answer.redirect);
     } else if (TRANSIENT.has(answer.code)) {
       this.#addresses.notLetIn();
-      this.#wait(answer.message, answer.retry_after_ms ?? 0);
+      this.#wait(answer.retry_after_ms ?? 0);
     } else if (this.#addresses.ticket) {
       this.#addresses.tryNext(); // the ticket came too late
-      this.#wait(answer.message);
+      this.#wait();
     } else {
       if (greeting.resumed) this.#secret.forget();
       // A killed server forgets a guest, who can still sign in by name.
       const byName = greeting.resumed && answer.code === "unauthorized" && this.#hello.name;
-      if (byName) this.#wait(answer.message);
+      if (byName) this.#wait();
       else this.#end(Refusal.of(answer));
     }
   }
@@ -518,7 +505,7 @@ export class Connection extends EventTarget {
       const late = [...this.#pending.values()].some(
         (pending) => pending.sent && performance.now() - pending.at >= ANSWER_MS,
       );
-      if (late) this.#lost(0, "no answer");
+      if (late) this.#lost(0);
       else this.#watchSilence(online);
     };
     online.timer = setTimeout(check, Math.max(0, oldest + ANSWER_MS - performance.now()) + 1);

@@ -24,33 +24,6 @@ export const COSTS = {
   "history": 4
 };
 
-/** Requests that may be resent if the answer was lost. */
-export const REPEATABLE = new Set([
-  "list_games",
-  "list_lobbies",
-  "list_matches",
-  "ladder",
-  "join",
-  "seek",
-  "leave",
-  "ready",
-  "start",
-  "close",
-  "arrange",
-  "watch",
-  "unwatch",
-  "wall",
-  "subscribe",
-  "unsubscribe",
-  "rejoin",
-  "move",
-  "resign",
-  "leave_match",
-  "note",
-  "report",
-  "history"
-]);
-
 /** Close codes after which the client must not reconnect, and why.
  * @type {Record<number, string>} */
 export const FATAL_CLOSES = {
