@@ -288,3 +288,19 @@ def test_a_resent_request_is_carried_out_once(
             again = first
         assert again == first
     assert world.entries() == before
+
+
+def test_no_log_has_the_secret_of_a_program(world: World) -> None:
+    world.ask("ada", "comment", match=world.begun(), text="oh")
+    world.server.advance(0.1)
+    lines = world.entries()
+    assert any(b'"request":"' in line for line in lines)
+    assert not any(b"instance-of-" in line for line in lines)
+
+
+def test_a_program_without_an_instance_makes_a_new_request(world: World) -> None:
+    client, match = world.server.guest_client("eve"), world.begun()
+    client.ask("watch", match=match)
+    first = client.ask("comment", match=match, text="oh")
+    again = client.resend(first["re"], "comment", match=match, text="oh")
+    assert again["seq"] == first["seq"] + 1

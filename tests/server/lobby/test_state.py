@@ -19,7 +19,7 @@ from kibitz_server.lobby.entries import (
     Opened,
     Rematched,
 )
-from kibitz_server.lobby.state import LobbyState
+from kibitz_server.lobby.state import MAX_REQUESTS, LobbyState
 
 OPENED = Opened(
     lobby="l1",
@@ -78,3 +78,14 @@ def test_rounds_have_seeds_of_their_own() -> None:
         state.apply(Rematched(seq=seq, round=seq + 1))
         seeds.add(state.round.seed)
     assert len(seeds) == state.round.number == 99
+
+
+def test_it_remembers_the_last_requests_and_a_log_without_any_loads() -> None:
+    old = json.loads(OPENED.model_dump_json())
+    del old["request"]
+    state = LobbyState.restore([ENTRY.validate_json(json.dumps(old))])
+    keys = [f"{number:032x}" for number in range(MAX_REQUESTS + 1)]
+    for key in keys:
+        state.apply(Rematched(seq=state.seq + 1, round=state.round.number + 1, request=key))
+    state.apply(Rematched(seq=state.seq + 1, round=state.round.number + 1))
+    assert [*state.requests] == keys[1:]

@@ -88,7 +88,7 @@ def _step(shell: MatchDriver, source: random.Random) -> None:
         player = Player(player=f"x{source.randrange(9)}", name="Another", kind="house")
         shell.do(Replace(seat, player, Cause.DISCONNECT), wait)
     elif chance < 0.94:
-        shell.do(Note(seat, "thinking"), wait)
+        shell.do(Note(seat, "thinking"), wait, request=f"{len(shell.log):032x}")
     elif chance < 0.96:
         shell.do(Play(match.state.to_act, 900, match.state.ply, {"no": "move"}), wait)
     elif chance < 0.98:

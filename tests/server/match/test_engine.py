@@ -47,7 +47,7 @@ from kibitz_server.match.commands import (
     WantSubstitute,
 )
 from kibitz_server.match.engine import MatchEngine
-from kibitz_server.match.state import BrokenLog, MatchState
+from kibitz_server.match.state import MAX_REQUESTS, BrokenLog, MatchState
 from kibitz_server.match.visibility import MAX_LEGAL_LISTED, replay
 from tests.server.match.toy_games import (
     HOUSE,
@@ -478,6 +478,15 @@ def test_a_duplicate_is_known_after_a_restart() -> None:
     shell.do(move)
     shell.restart()
     assert shell.do(move) == [Accepted(seat=0, id=move.id, seq=1)]
+
+
+def test_a_match_remembers_its_last_requests() -> None:
+    shell = grid()
+    keys = [f"{number:032x}" for number in range(MAX_REQUESTS + 1)]
+    for key in keys:
+        shell.do(Note(0, "hm"), request=key)
+    shell.restart()
+    assert list(shell.state.requests.items()) == list(zip(keys[1:], range(2, 130), strict=True))
 
 
 @pytest.mark.parametrize(

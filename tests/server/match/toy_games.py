@@ -539,10 +539,10 @@ class MatchDriver:
     def state(self) -> MatchState:
         return self.match.state
 
-    def do(self, command: Command, wait: int = 0) -> list[Effect]:
+    def do(self, command: Command, wait: int = 0, request: str | None = None) -> list[Effect]:
         """Submit a command after `wait` milliseconds."""
         self.now += wait
-        return self._carry_out(self.match.handle(command, self.now, self.lag))
+        return self._carry_out(self.match.handle(command, self.now, self.lag, request))
 
     def tick(self, wait: int = 0) -> list[Effect]:
         self.now += wait

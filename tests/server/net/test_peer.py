@@ -82,3 +82,16 @@ def test_a_peer_has_no_dict_of_its_own() -> None:
     line = opened()
     assert not hasattr(line.peer, "__dict__")
     assert not hasattr(line.connection, "__dict__")
+
+
+def test_the_key_of_a_request_is_of_one_player_program_and_id() -> None:
+    peer = opened().peer
+    assert peer.request_key(1) is None, "it has not said hello"
+    peer.greeted(ADA)
+    assert peer.request_key(1) is None, "its program has no name"
+    peer.instance = "a-program"
+    keys = [peer.request_key(1), peer.request_key(2)]
+    peer.instance = "another-program"
+    keys.append(peer.request_key(1))
+    assert len(set(keys)) == 3
+    assert all(key is not None and "program" not in key for key in keys)
