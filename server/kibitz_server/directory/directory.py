@@ -43,6 +43,7 @@ from kibitz_server.lobby.commands import VacateSeat
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import Opened
 from kibitz_server.lobby.runner import LobbyContext, LobbyRunner
+from kibitz_server.lobby.state import LobbyState
 from kibitz_server.lobby.views import lobby_brief
 from kibitz_server.match.checkpoint import Checkpoints, checkpoint_interval
 from kibitz_server.match.code_digest import code_digest
@@ -339,7 +340,7 @@ class Directory:
             opened, self.clock(), limits=context.limits, room=context.room
         )
         head = opened.model_dump_json().encode()
-        lobby = LobbyRunner(context, engine, Stream(0, opened.lobby, "lobby"))
+        lobby = LobbyRunner(context, engine, LobbyState(opened), Stream(0, opened.lobby, "lobby"))
         self.store.create(lobby.stream, head, owner=None, waiter=lobby)
         self.registry.add_lobby(lobby)
         lobby.open(step, peer, request)

@@ -157,9 +157,9 @@ class Hall:
         registry = self._registry
         matches = [match for match in registry.matches.values() if _is_shown(match)]
         lobbies = [
-            (lobby.stream.number, lobby.durable_view.brief)
+            (lobby.stream.number, lobby.brief)
             for lobby in registry.lobbies.values()
-            if lobby.durable_view is not None and lobby.engine.state.settings.listed
+            if lobby.stored and lobby.shown.settings.listed
         ]
         known = {} if self._told is None else self._told.matches
         elsewhere = self._elsewhere()

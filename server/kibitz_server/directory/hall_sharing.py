@@ -15,7 +15,7 @@ from kibitz_server.accounts.tickets import Tickets
 from kibitz_server.directory.other_nodes import LobbyLine, NodeLine, OtherNodes, node_key
 from kibitz_server.directory.registry import Registry
 from kibitz_server.lobby.settings import house_seats
-from kibitz_server.lobby.views import DurableLobby
+from kibitz_server.lobby.state import LobbyState
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.connections import Connections
 from kibitz_server.storage.interface import HallExchange, Nodes
@@ -130,9 +130,9 @@ class HallSharing:
             return made_of
         for key in {*self._nodes.owned(), *matches, *self._registry.lobbies}.difference(loading):
             lobby = self._registry.lobbies.get(key)
-            view = None if lobby is None else lobby.durable_view
-            if lobby is not None and view is None:
+            if lobby is not None and not lobby.stored:
                 continue
+            view = None if lobby is None else (lobby.brief, lobby.shown.insiders())
             running = matches.get(key, ())
             seats = [(match.key, *match.shown.players) for match in running]
             plies = tuple(match.shown.ply for match in running)
@@ -147,13 +147,13 @@ class HallSharing:
             match.shown.brief().model_copy(update={"order": match.stream.number})
             for match in matches
         ]
-        view = None if lobby is None else lobby.durable_view
-        line = LobbyLine(lobby=key, players=_players(view, matches), matches=briefs)
-        if lobby is not None and view is not None:
-            settings = lobby.engine.state.settings
-            line.brief = view.brief.model_copy(update={"order": lobby.stream.number})
+        shown = None if lobby is None else lobby.shown
+        line = LobbyLine(lobby=key, players=_players(shown, matches), matches=briefs)
+        if lobby is not None:
+            settings = lobby.shown.settings
+            line.brief = lobby.brief.model_copy(update={"order": lobby.stream.number})
             line.listed = settings.listed
-            line.host, line.house_seats = view.host, house_seats(settings)
+            line.host, line.house_seats = lobby.shown.host.player, house_seats(settings)
         return line.model_dump_json().encode()
 
     def _node_line(self) -> NodeLine:
@@ -165,7 +165,7 @@ class HallSharing:
         return self._connections.spenders() if self._others.beside else set()
 
 
-def _players(lobby: DurableLobby | None, matches: Sequence[MatchRunner]) -> list[str]:
+def _players(lobby: LobbyState | None, matches: Sequence[MatchRunner]) -> list[str]:
     """Return the keys of all players who must connect to the node of this lobby."""
     keys = dict.fromkeys(() if lobby is None else lobby.insiders())
     for match in matches:

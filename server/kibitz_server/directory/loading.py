@@ -19,6 +19,7 @@ from kibitz_server.directory.match_setup import DAMAGED_LOG, aborted_result
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import ENTRY
 from kibitz_server.lobby.runner import LobbyContext, LobbyRunner
+from kibitz_server.lobby.state import LobbyState
 from kibitz_server.match import checkpoint, record
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.runner import MatchContext, MatchRunner
@@ -64,7 +65,8 @@ class Loader:
         log = [ENTRY.validate_json(line) for line in [stored.head, *stored.lines]]
         context = self._lobby_context
         engine = LobbyEngine.restore(log, context.clock(), limits=context.limits, room=context.room)
-        return LobbyRunner(context, engine, stored.stream, restored=True)
+        shown = LobbyState.restore(log)
+        return LobbyRunner(context, engine, shown, stored.stream, restored=True)
 
     def result(self, match: str, seats: int) -> Result | None:
         """Return the result of a match that is not running, or None if it never existed."""

@@ -155,9 +155,8 @@ class Registry:
         """
         if self.lobbies.get(lobby.key) is not lobby:
             return
-        durable = () if lobby.durable_view is None else lobby.durable_view.insiders()
         former = self._insiders.get(lobby.key, ())
-        now = tuple(dict.fromkeys((*lobby.engine.state.insiders(), *durable)))
+        now = tuple(dict.fromkeys((*lobby.engine.state.insiders(), *lobby.shown.insiders())))
         for player in set(former).difference(now):
             _discard(self._memberships, player, lobby.key)
         for player in now:

@@ -121,7 +121,7 @@ def refuse_to_host(
     """Refuse to open a lobby because of a limit, once the counted lobbies are on disk."""
     refuse = partial(peer.refuse, request, *problem)
     lobbies = reversed(directory.lobbies.values())
-    newest = next((lobby for lobby in lobbies if lobby.durable_view is None), None)
+    newest = next((lobby for lobby in lobbies if not lobby.stored), None)
     if newest is None or problem[0] is not Code.LIMIT:
         refuse()
     else:

@@ -127,11 +127,7 @@ class HelloHandler:
             "server": self._directory.name,
             "limits": self._no_limits if admission.organizer else self._limits,
             "seats": unfinished,
-            "lobbies": [
-                lobby.key
-                for lobby in lobbies
-                if lobby.durable_view is not None and key in lobby.durable_view.members
-            ],
+            "lobbies": [lobby.key for lobby in lobbies if key in lobby.shown.seats.members],
             "viewer": identity.viewer,
             "nodes": self._directory.other_urls(),
         }

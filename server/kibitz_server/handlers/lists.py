@@ -61,10 +61,10 @@ class ListHandlers:
 
     def list_lobbies(self, peer: Peer, identity: Identity, request: messages.ListLobbies) -> None:
         shown: dict[int, LobbyBrief] = {
-            lobby.stream.number: lobby.durable_view.brief
+            lobby.stream.number: lobby.brief
             for lobby in self._directory.lobbies.values()
-            if lobby.durable_view is not None
-            and (lobby.engine.state.settings.listed or lobby.durable_view.is_insider(identity.key))
+            if lobby.stored
+            and (lobby.shown.settings.listed or lobby.shown.is_insider(identity.key))
         }
         there = (line.brief for line in self._elsewhere())
         shown |= {brief.order or 0: brief for brief in there if brief is not None}
@@ -77,7 +77,7 @@ class ListHandlers:
             lobby = find_lobby(self._directory, peer, request.id, request.lobby)
             if lobby is None:
                 return
-            if lobby.durable_view is None or not lobby.durable_view.may_watch(identity.key):
+            if not lobby.stored or not lobby.shown.may_watch(identity.key):
                 # As if the lobby did not exist, so as not to reveal a hidden lobby.
                 peer.refuse(request.id, *missing(self._directory, "lobby", request.lobby))
                 return

@@ -65,8 +65,8 @@ class LobbyHandlers:
     def _enter_as_spectator(
         self, lobby: LobbyRunner, peer: Peer, identity: Identity, request: messages.Join
     ) -> None:
-        if lobby.durable_view is None or not lobby.durable_view.may_watch(identity.key):
-            peer.refuse(request.id, Code.NOT_WATCHABLE, "this lobby does not admit spectators")
+        if not lobby.stored or not lobby.shown.may_watch(identity.key):
+            peer.refuse(request.id, Code.NOT_WATCHABLE, "this lobby lets no spectators in")
             return
         peer.answer(Done(re=request.id))
         lobby.news.watch(peer)

@@ -167,8 +167,7 @@ class WatchHandlers:
         if isinstance(match, MatchTail):
             return match.lobby_shown
         lobby = self._directory.lobbies.get(match.state.setup.lobby or "")
-        shows = None if lobby is None else lobby.durable_view
-        return shows is None or shows.may_watch(identity.key)
+        return lobby is None or lobby.shown.may_watch(identity.key)
 
     def wall(self, peer: Peer, identity: Identity, request: messages.Wall) -> None:
         shown: dict[str, WatchedMatch | None] = {}

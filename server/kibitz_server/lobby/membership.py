@@ -44,6 +44,7 @@ class Membership:
             self._remove(member, entries.Left, reason="left")
         self._lobby.presence.disconnect(player)
         self._lobby.accept(player)
+        self._lobby.ask(NotifyRemoved(player, "closed"))
 
     def kick(self, by: str, player: str) -> None:
         lobby = self._lobby

@@ -4,20 +4,21 @@ A connection follows the lobby from the moment at which its player hosts, joins 
 says hello on it as the host or a member. So all open pages of one player show the present lobby. A
 new follower receives the whole lobby once. From then on all followers receive the same: patches,
 at most every `NEWS_INTERVAL_S`, the first at once and later ones together, and each match that
-begins or ends. Patches wait until nothing of the lobby waits for the disk, so no news is sent that
-a crash could take back. A connection that reads too slowly misses patches, and receives the whole
-lobby when it reads again.
+begins or ends. News show the lobby as the disk has it, so a crash cannot take any of them back. A
+connection that reads too slowly misses patches, and receives the whole lobby when it reads again.
 """
 
 from __future__ import annotations
 
 from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from kibitz_protocol.wire.merge_patch import difference
 from kibitz_protocol.wire.messages import LobbyChanged, LobbyClosed, LobbyNews, ServerMessage
-from kibitz_server.lobby.engine import LobbyEngine
+from kibitz_server.lobby.presence import Presence
+from kibitz_server.lobby.state import LobbyState
 from kibitz_server.lobby.views import changing_part, lobby_view
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.send_queue import SendQueue, message_frame
@@ -30,11 +31,12 @@ class NewsFeed:
     """Sends one lobby's news."""
 
     __slots__ = (
-        "_engine",
         "_last_sent_at",
         "_loop",
         "_pending",
         "_plies",
+        "_presence",
+        "_shown",
         "_stopped",
         "_timer",
         "_told",
@@ -46,16 +48,19 @@ class NewsFeed:
         self,
         loop: AbstractEventLoop,
         plies: Callable[[Sequence[str]], Mapping[str, int]],
-        engine: LobbyEngine,
+        shown: LobbyState,
+        presence: Presence,
         pending: PendingQueue,
     ) -> None:
-        """`plies` returns the plies of running matches, as spectators may see them."""
+        """`plies` returns the plies of running matches, as spectators may see them; `shown` is the
+        lobby as the disk has it."""
         self.insiders: dict[Peer, str] = {}
         """The connections of the host and the members, with their players' keys."""
         self.spectators: dict[Peer, None] = {}
         self._loop = loop
         self._plies = plies
-        self._engine = engine
+        self._shown = shown
+        self._presence = presence
         self._pending = pending
         self._told = self._present()
         """The part of the lobby that patches change, as of the last news."""
@@ -74,14 +79,14 @@ class NewsFeed:
     def follow(self, peer: Peer, player: str) -> None:
         """Send the host or a member the lobby on this connection, and all changes from now on."""
         if not peer.leaving:
-            peer.subscriptions[self._engine.state.id] = self
+            peer.subscriptions[self._shown.id] = self
             self.insiders[peer] = player
             self._send_whole(peer, player)
 
     def watch(self, peer: Peer) -> None:
         """Send a spectator, who is entitled to it, the lobby and all changes from now on."""
         if not peer.leaving:
-            peer.subscriptions[self._engine.state.id] = self
+            peer.subscriptions[self._shown.id] = self
             self.spectators[peer] = None
             self._send_whole(peer, None)
             self.schedule()
@@ -90,7 +95,7 @@ class NewsFeed:
         """Stop a connection's news as that of the host or a member."""
         self.insiders.pop(peer, None)
         if peer not in self.spectators:
-            peer.subscriptions.pop(self._engine.state.id, None)
+            peer.subscriptions.pop(self._shown.id, None)
 
     def unwatch(self, peer: Peer) -> bool:
         """Let a spectator go; return whether it was one."""
@@ -98,7 +103,7 @@ class NewsFeed:
             return False
         del self.spectators[peer]
         if peer not in self.insiders:
-            peer.subscriptions.pop(self._engine.state.id, None)
+            peer.subscriptions.pop(self._shown.id, None)
         self.schedule()
         return True
 
@@ -115,7 +120,7 @@ class NewsFeed:
 
     def take_over(self, former: NewsFeed) -> None:
         """Take over the followers of a lobby whose log was lost."""
-        state = self._engine.state
+        state = self._shown
         if state.closed is not None:  # a commit in doubt that has happened after all
             former.broadcast(LobbyClosed(lobby=state.id, reason=state.closed))
             return
@@ -149,13 +154,11 @@ class NewsFeed:
             peer.send_queue.send(frame)
 
     def send_changes(self) -> None:
-        """Send the changes now, if all of them are on the disk; also works after `stop`."""
-        if not self._pending.durable_to_tail:
-            return
+        """Send the changes now; also works after `stop`."""
         self._last_sent_at = self._loop.time()
         former, self._told = self._told, self._present()
         if patch := difference(former, self._told):
-            frame = message_frame(LobbyChanged(lobby=self._engine.state.id, patch=patch))
+            frame = message_frame(LobbyChanged(lobby=self._shown.id, patch=patch))
             for peer in self.followers():
                 peer.send_queue.send_droppable(frame, self)
 
@@ -168,29 +171,24 @@ class NewsFeed:
 
     def _on_timer(self) -> None:
         self._timer = None
-        self._pending.when_settled(self._send_scheduled)
-
-    def _send_scheduled(self) -> None:
-        if not self._stopped:
-            self.send_changes()
+        self.send_changes()
 
     def _present(self) -> dict[str, Any]:
-        engine = self._engine
-        return changing_part(engine.state, engine.presence.connected, len(self.spectators))
+        return changing_part(self._shown, self._presence.connected, len(self.spectators))
 
     def _send_whole(self, peer: Peer, viewer: str | None) -> None:
-        """Send one connection the lobby when all of it is durable; None is a spectator."""
-        self._pending.when_settled(lambda: self._send_view(peer, viewer))
+        """Send one connection the lobby, after what waits for the disk; None is a spectator."""
+        self._pending.hold(0, partial(self._send_view, peer, viewer))
 
     def _send_view(self, peer: Peer, viewer: str | None) -> None:
-        state, queue = self._engine.state, peer.send_queue
+        state, queue = self._shown, peer.send_queue
         queue.caught_up(self)
         if state.closed or not self._follows(peer, viewer):
             return  # it is told that it is over, and a view would bring the lobby back
         view = lobby_view(
             state,
             viewer,
-            connected=self._engine.presence.connected,
+            connected=self._presence.connected,
             spectators=len(self.spectators),
             plies=self._plies(list(state.round.running)),
         )

@@ -25,12 +25,8 @@ from kibitz_server.lobby.waiting import ArrangedQueue, MatchQueue
 
 @dataclass(frozen=True, slots=True)
 class SettledMatch:
-    """The outcome of an arranged match; `result` is its JSON, None if void.
+    """The outcome of an arranged match; `result` is its JSON, None if void."""
 
-    `seq` is the entry that settled it.
-    """
-
-    seq: int
     match: str
     item: ProgrammeItem
     players: tuple[Player, ...]
@@ -53,8 +49,6 @@ class Round:
     """Matches of the round that have not begun."""
     running: dict[str, PlannedMatch] = field(default_factory=dict)
     """The running matches by identifier."""
-    begun: dict[str, int] = field(default_factory=dict)
-    """The entry that began each of them."""
     repeated: frozenset[int] = frozenset()
     """Numbers of matches that were aborted once and are played again."""
     tags: dict[str, int] = field(default_factory=dict)
@@ -121,48 +115,44 @@ class Round:
 
     def begin(self, entry: MatchBegun) -> None:
         self.running[entry.match] = self.waiting.take(entry.number)
-        self.begun[entry.match] = entry.seq
 
     def end(self, entry: MatchEnded, here: Collection[str]) -> None:
         """Count a match that is over; the server's failure is played again if all are `here`."""
         planned = self.running.pop(entry.match)
-        del self.begun[entry.match]
         if entry.result.cause is Cause.ABORTED:
-            self._settle(entry.seq, planned, entry.result)
+            self._settle(planned, entry.result)
             self.aborted += 1
             return
         if entry.result.cause is not Cause.INFRASTRUCTURE:
             self.standings.add(planned.players, entry.result)
-            self._settle(entry.seq, planned, entry.result)
+            self._settle(planned, entry.result)
             self.ended += 1
             self.failed_in_a_row = 0
             return
         self.failed_in_a_row += 1
         self.last_failure = entry.result.reason
         if planned.number in self.repeated:
-            self._settle(entry.seq, planned, entry.result)
+            self._settle(planned, entry.result)
             self.aborted += 1
         elif any(player.player not in here for player in planned.players):
-            self._settle(entry.seq, planned, None)
+            self._settle(planned, None)
             self.void += 1
         else:
             self.repeated |= {planned.number}
             self.waiting.put_back(planned)
 
-    def drop(self, seq: int, player: str | None = None) -> None:
-        """Let the waiting matches of a player, or all, be void by entry `seq`."""
+    def drop(self, player: str | None = None) -> None:
+        """Let the waiting matches of a player, or all, be void."""
         dropped = self.waiting.drop(player)
         for planned in dropped.arranged:
-            self._settle(seq, planned, None)
+            self._settle(planned, None)
         self.void += dropped.count
 
-    def _settle(self, seq: int, planned: PlannedMatch, result: Result | None) -> None:
+    def _settle(self, planned: PlannedMatch, result: Result | None) -> None:
         """Keep the outcome of an arranged match for the host's requests."""
         if planned.tag is not None:
             line = None
             if result is not None:
                 line = result.__pydantic_serializer__.to_json(result, exclude_none=True)
             match = self.match_key(planned.number)
-            self.settled[planned.number] = SettledMatch(
-                seq, match, planned.item, planned.players, line
-            )
+            self.settled[planned.number] = SettledMatch(match, planned.item, planned.players, line)

@@ -40,7 +40,8 @@ from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.news import NewsFeed
 from kibitz_server.lobby.room import Room
 from kibitz_server.lobby.seat_bots import SeatBots
-from kibitz_server.lobby.views import DurableLobby, arranged_briefs, durable_lobby, match_brief
+from kibitz_server.lobby.state import LobbyState
+from kibitz_server.lobby.views import arranged_briefs, lobby_brief, match_brief
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
@@ -93,28 +94,37 @@ class LobbyRunner:
         "_context",
         "_timer",
         "bots",
+        "brief",
         "closed",
-        "durable_view",
         "engine",
         "news",
         "pending",
         "reloads",
         "restored",
+        "shown",
         "stream",
     )
 
     def __init__(
-        self, context: LobbyContext, engine: LobbyEngine, stream: Stream, *, restored: bool = False
+        self,
+        context: LobbyContext,
+        engine: LobbyEngine,
+        shown: LobbyState,
+        stream: Stream,
+        *,
+        restored: bool = False,
     ) -> None:
+        """`shown` is the state that the disk has: equal to the engine's, and not shared with it."""
         self._context = context
         self.engine = engine
+        self.shown = shown
+        """The lobby as the disk has it, which is all that others see; commits advance it."""
+        self.brief = lobby_brief(shown)
+        """Its line in lists."""
         self.stream = stream
         self.pending = PendingQueue(f"lobby {self.key}", stream)
         """The actions to perform once the entries before them are durable."""
-        on_disk = stream.durable >= stream.tail
-        self.durable_view: DurableLobby | None = durable_lobby(engine.state) if on_disk else None
-        """The part of the lobby that may be announced; None until the disk has its head."""
-        self.news = NewsFeed(context.loop, context.plies, engine, self.pending)
+        self.news = NewsFeed(context.loop, context.plies, shown, engine.presence, self.pending)
         self.bots = SeatBots(
             context.loop,
             context.clock,
@@ -136,11 +146,15 @@ class LobbyRunner:
         """The lobby's identifier."""
         return self.engine.state.id
 
+    @property
+    def stored(self) -> bool:
+        """Whether the disk has the lobby at all."""
+        return self.stream.durable >= 0
+
     # --- requests ---------------------------------------------------------------------------
 
     def open(self, step: Step, peer: Peer, request: int) -> None:
         """Perform the first effects of a new lobby; its head is being written."""
-        self.pending.hold(0, partial(self._show, durable_lobby(self.engine.state)))
         self.pending.hold_answer(0, peer, request, partial(self.answer_host, peer, request))
 
         def begin() -> Step:
@@ -216,10 +230,14 @@ class LobbyRunner:
         self.news.broadcast(construct(MatchStarted, values))
 
     def match_ended(self, brief: MatchBrief, result: Result) -> None:
-        """Announce that a match of this lobby is over, and count its result."""
-        values = {"type": "match_ended", "lobby": self.key, "match": brief}
-        self.news.broadcast(construct(MatchEnded, values))
+        """Count the result of a match that is over, and announce it."""
         self.command(commands.MatchFinished(brief.match, result))
+        values = {"type": "match_ended", "lobby": self.key, "match": brief}
+        announce = partial(self.news.broadcast, construct(MatchEnded, values))
+        if self.closed:  # whoever reads the lobby again will find the match ended
+            announce()
+        else:
+            self.pending.hold(self.stream.tail, announce)
 
     def match_lost(self, match: str, result: Result) -> None:
         """Count the result of a match that could not be made or read."""
@@ -227,15 +245,14 @@ class LobbyRunner:
             brief = match_brief(self.engine.state, match)
             self.match_ended(brief.model_copy(update={"result": result}), result)
 
-    def _show(self, durable: DurableLobby) -> None:
-        """Show the lobby as it is on the disk now."""
-        before, self.durable_view = self.durable_view, durable
-        left = frozenset() if before is None else before.members - durable.members
-        for player in left:
-            if not self.engine.state.is_insider(player):  # else it has come back meanwhile
-                self.news.drop(player, LobbyClosed(lobby=self.key, reason="closed"))
-        if left:
+    def _show(self, entry: entries.Entry) -> None:
+        """Show what an entry has changed, which is on the disk now."""
+        self.shown.apply(entry)
+        self.brief = lobby_brief(self.shown)
+        if isinstance(entry, _OF_MEMBERS):
             self._context.members_changed(self)
+        if not isinstance(entry, entries.MatchBegun):  # told by `match_started`
+            self.news.schedule()
 
     # --- effects ----------------------------------------------------------------------------
 
@@ -261,15 +278,13 @@ class LobbyRunner:
         """Perform the effects of the lobby. Either all of its writes are made, or none."""
         appends = [effect for effect in effects if isinstance(effect, commands.Append)]
         lines = iter([_encode(append.entry) for append in appends])
-        before = self.stream.tail
         for effect in effects:
             match effect:
                 case commands.Append(entry):
                     self._context.store.append(self.stream, entry.seq, next(lines), self)
                     if isinstance(entry, _OF_MEMBERS):
                         self._context.members_changed(self)
-                    if not isinstance(entry, entries.MatchBegun):  # told by `match_started`
-                        self.pending.hold(entry.seq, self.news.schedule)
+                    self.pending.hold(entry.seq, partial(self._show, entry))
                 case commands.Accepted() | commands.AnswerArranged():
                     if peer is not None:
                         answer = partial(self._answer, effect, peer, request)
@@ -279,9 +294,6 @@ class LobbyRunner:
                         self._hold_refusal(effect, peer, request)
                 case _:
                     self.pending.hold(self.stream.tail, partial(self._perform, effect))
-        if self.stream.tail > before:
-            shown = partial(self._show, durable_lobby(self.engine.state))
-            self.pending.hold(self.stream.tail, shown)
 
     def _hold_refusal(self, refusal: commands.Refuse, peer: Peer, request: int) -> None:
         """Refuse a request once the disk has the state of the lobby that the refusal describes."""
@@ -297,19 +309,15 @@ class LobbyRunner:
     def _answer(
         self, effect: commands.Accepted | commands.AnswerArranged, peer: Peer, request: int
     ) -> None:
-        """Answer a request that was carried out.
-
-        Arranged matches are reported as they stand now: no news sent before is newer.
-        """
+        """Answer a request that was carried out."""
         if isinstance(effect, commands.Accepted):
             if not self.engine.state.is_insider(effect.player):
                 self.news.unfollow(peer)  # it has left on this connection, and knows it
             seeks = self.engine.state.opened.seek_s is not None
             peer.answer(Done(re=request, lobby=self.key if seeks else None))
             return
-        state = self.engine.state
-        plies = self._context.plies(list(state.round.running))
-        briefs = arranged_briefs(state, effect.tags, self.stream.durable, plies=plies)
+        plies = self._context.plies(list(self.shown.round.running))
+        briefs = arranged_briefs(self.shown, effect.tags, plies=plies)
         peer.answer(Arranged(re=request, matches=briefs))
 
     def _perform(

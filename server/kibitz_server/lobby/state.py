@@ -122,6 +122,10 @@ class LobbyState:
         """Return whether a player is the host or a member."""
         return player == self.host.player or player in self.seats.members
 
+    def may_watch(self, player: str) -> bool:
+        """Return whether a player may enter as a spectator, and watch matches."""
+        return self.settings.watchable or self.is_insider(player)
+
     def played_items(self) -> list[ProgrammeItem]:
         """Return all items played here: the programme, and the kinds of arranged matches."""
         return [*self.settings.programme, *self.round.item_kinds.values()]
@@ -144,16 +148,16 @@ class LobbyState:
                 self._join(entry)
             case Left():
                 del self.seats.members[entry.player]
-                self.round.drop(entry.seq, entry.player)
+                self.round.drop(entry.player)
             case Kicked():
                 self.seats.kick(entry.player)
-                self.round.drop(entry.seq, entry.player)
+                self.round.drop(entry.player)
             case Readied():
                 self.seats.set_ready(entry.player, entry.ready)
             case HouseLost():
                 removed = self.seats.note_failure(entry.seat, entry.reason)
                 if removed is not None:
-                    self.round.drop(entry.seq, removed)
+                    self.round.drop(removed)
             case Started():
                 self._start()
             case Arranged():
@@ -166,13 +170,13 @@ class LobbyState:
                 self.round.end(entry, () if self.closing else self.seats.members)
             case Stopped():
                 self.round.stopped = entry.reason
-                self.round.drop(entry.seq)
+                self.round.drop()
             case Rematched():
                 self.round = self._round(entry.round)
                 self.seats.begin_round()
             case Closing():
                 self.closing = True
-                self.round.drop(entry.seq)
+                self.round.drop()
             case Closed():
                 self.closed = entry.reason
             case TakenOver():

@@ -7,7 +7,6 @@ the invite code.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kibitz_protocol.wire.lobbies import (
@@ -24,35 +23,6 @@ from kibitz_protocol.wire.records import Player, Result
 from kibitz_server.lobby.seats import SeatedMember
 from kibitz_server.lobby.seeks import terms_of
 from kibitz_server.lobby.state import LobbyState
-
-
-@dataclass(frozen=True, slots=True)
-class DurableLobby:
-    """A lobby as the disk has it, for answers to anybody.
-
-    The state of a lobby is ahead of this while its newest entries are being written.
-    """
-
-    brief: LobbyBrief
-    host: str
-    members: frozenset[str]
-
-    def is_insider(self, player: str) -> bool:
-        """Return whether a player is the host or a member."""
-        return player == self.host or player in self.members
-
-    def may_watch(self, player: str) -> bool:
-        """Return whether a player may enter as a spectator, and watch matches."""
-        return self.brief.watchable or self.is_insider(player)
-
-    def insiders(self) -> list[str]:
-        """Return the keys of the host and the members, each once."""
-        return [self.host, *sorted(self.members - {self.host})]
-
-
-def durable_lobby(state: LobbyState) -> DurableLobby:
-    """Return the durable view of a lobby once the last entry of `state` is on the disk."""
-    return DurableLobby(lobby_brief(state), state.host.player, frozenset(state.seats.members))
 
 
 def lobby_view(
@@ -136,38 +106,29 @@ def match_brief(
 
 
 def arranged_briefs(
-    state: LobbyState,
-    tags: Sequence[str],
-    durable: int,
-    *,
-    plies: Mapping[str, int] | None = None,
+    state: LobbyState, tags: Sequence[str], *, plies: Mapping[str, int] | None = None
 ) -> list[MatchBrief | None]:
     """Return the status of the arranged matches with these tags: None for one that waits.
 
-    The seats are those of the original players, even if others have replaced them. Results are on
-    the disk before a lobby learns of them. A match that began, or became void, by an entry later
-    than `durable` still waits, because the disk does not have that yet. Raises `KeyError` for a tag
-    that was not arranged.
+    The seats are those of the original players, even if others have replaced them. Raises
+    `KeyError` for a tag that was not arranged.
     """
     running = {planned.number: match for match, planned in state.round.running.items()}
     briefs: list[MatchBrief | None] = []
     for tag in tags:
         number = state.round.tags[tag]
         if number in running:
-            match = running[number]
-            begun = state.round.begun[match] <= durable
-            briefs.append(match_brief(state, match, plies=plies) if begun else None)
+            briefs.append(match_brief(state, running[number], plies=plies))
         else:
-            briefs.append(_settled_brief(state, number, tag, durable))
+            briefs.append(_settled_brief(state, number, tag))
     return briefs
 
 
-def _settled_brief(state: LobbyState, number: int, tag: str, durable: int) -> MatchBrief | None:
+def _settled_brief(state: LobbyState, number: int, tag: str) -> MatchBrief | None:
     settled = state.round.settled.get(number)
-    if settled is None or (settled.result is None and settled.seq > durable):
+    if settled is None:
         return None
-    line = settled.result
-    result = None if line is None else Result.model_validate_json(line)
+    result = None if settled.result is None else Result.model_validate_json(settled.result)
     return MatchBrief(
         match=settled.match,
         lobby=state.id,

@@ -214,7 +214,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "lobby.advance": (MatchFlow, "advance", ("leave", "kick", "join")),
     "lobby.deadline": (LobbyEngine, "_deadline", ("leave", "host")),
     "lobby.follow": (NewsFeed, "follow", ("host", "join", "seek")),
-    "lobby.durable": (lobby_runner, "durable_lobby", ("leave", "host")),
+    "lobby.durable": (lobby_runner, "lobby_brief", ("leave", "host")),
     "lobby.apply": (LobbyState, "apply", ("leave", "kick")),
     "lobby.encode": (lobby_runner, "_encode", ("leave", "kick")),
     "lobby.command": (LobbyRunner, "command", LOBBY),

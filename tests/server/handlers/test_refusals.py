@@ -154,7 +154,7 @@ def lobby_facts(lobby: LobbyRunner) -> tuple[object, ...]:
         (state.seq, state.phase, dict(state.seats.members), state.seats.banned),
         (current.number, current.planned, current.done, dict(current.tags)),
         (dict(current.running), dict(current.settled)),
-        (sorted(presence._connected), dict(presence._away), lobby.durable_view),
+        (sorted(presence._connected), dict(presence._away), lobby.shown.seq),
         [(id(peer), player) for peer, player in lobby.news.insiders.items()],
         [id(peer) for peer in lobby.news.spectators],
     )

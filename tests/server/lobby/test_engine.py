@@ -61,7 +61,7 @@ from kibitz_server.lobby.match_flow import MAX_MATCH_FAILURES
 from kibitz_server.lobby.schedule import PlannedMatch
 from kibitz_server.lobby.seats import MAX_BOT_FAILURES
 from kibitz_server.lobby.settings import settings_problem
-from kibitz_server.lobby.views import arranged_briefs, durable_lobby, lobby_brief, lobby_view
+from kibitz_server.lobby.views import arranged_briefs, lobby_brief, lobby_view
 
 E = TypeVar("E", bound=Effect)
 HOUSE = HouseSeat(personality="toy/random")
@@ -570,7 +570,7 @@ def test_leaving_a_running_programme_voids_what_has_not_begun() -> None:
     )
     room.seat("ada", "bob", "cyd")  # ada-bob runs; bob-cyd cyd-ada ada-cyd bob-ada cyd-bob wait
     effects = room.command(Leave("ada"))
-    assert kinds(effects) == ["left", "VacateSeat", "Accepted"]
+    assert kinds(effects) == ["left", "VacateSeat", "Accepted", "NotifyRemoved"]
     assert of(VacateSeat, effects) == [VacateSeat("l1-1-1", "ada")]
     assert room.engine.state.round.void == 3
     room.play()
@@ -710,7 +710,8 @@ def test_removing_a_house_bot_opens_its_seat() -> None:
 def test_a_house_bot_that_leaves_is_hired_again() -> None:
     room = LobbyDriver(settings(OpenSeat(), HOUSE))
     room.command(Join(player("h", "house"), house_seat=1))
-    assert kinds(room.command(Leave("h"))) == ["house_lost", "StartBot", "Accepted"]
+    effects = room.command(Leave("h"))
+    assert kinds(effects) == ["house_lost", "StartBot", "Accepted", "NotifyRemoved"]
 
 
 def test_a_rematch_hires_the_house_bots_that_have_gone() -> None:
@@ -876,10 +877,10 @@ def test_a_brief_is_a_line() -> None:
 def test_who_may_watch(watchable: bool, stranger: bool) -> None:
     room = LobbyDriver(settings(watchable=watchable))
     room.seat("ada", ready=False)
-    durable = durable_lobby(room.engine.state)
-    assert durable.may_watch("ada")
-    assert durable.may_watch("host")
-    assert durable.may_watch("stranger") is stranger
+    state = room.engine.state
+    assert state.may_watch("ada")
+    assert state.may_watch("host")
+    assert state.may_watch("stranger") is stranger
 
 
 # --- settings -----------------------------------------------------------------------------
@@ -979,7 +980,7 @@ def arrange(room: LobbyDriver, *matches: Arrangement, hidden: tuple[str, ...] = 
     return room.command(Arrange("host", matches, hidden))
 
 
-def stand(lobby: LobbyEngine, *tags: str, durable: int = 10**6) -> list[str]:
+def stand(lobby: LobbyEngine, *tags: str) -> list[str]:
     """Return the states of matches as words."""
     return [
         "waits"
@@ -989,7 +990,7 @@ def stand(lobby: LobbyEngine, *tags: str, durable: int = 10**6) -> list[str]:
         else "runs"
         if brief.result is None
         else brief.result.cause.value
-        for brief in arranged_briefs(lobby.state, tags, durable)
+        for brief in arranged_briefs(lobby.state, tags)
     ]
 
 
@@ -1025,7 +1026,7 @@ def test_a_tag_that_is_known_is_not_played_again_but_told() -> None:
     lines = list(room.log)
     assert kinds(arrange(room, *wanted)) == ["AnswerArranged"]
     assert room.log == lines
-    one, two = arranged_briefs(room.engine.state, ["one", "two"], 10**6)
+    one, two = arranged_briefs(room.engine.state, ["one", "two"])
     assert one is not None
     assert two is not None
     assert one.result == result()
@@ -1121,7 +1122,7 @@ def test_who_leaves_voids_what_waits_and_may_come_back_for_new_matches() -> None
     assert of(VacateSeat, effects) == [VacateSeat("l1-1-1", "ada")]
     assert stand(room.engine, "one", "two", "3") == ["runs", "void", "waits"]
     assert room.view(None).void == 1
-    (brief,) = arranged_briefs(room.engine.state, ["two"], 10**6)
+    (brief,) = arranged_briefs(room.engine.state, ["two"])
     assert brief is not None
     assert (brief.result, brief.tag) == (None, "two")
     assert refused(arrange(room, match("two~1", "bob", "ada"))) is Code.NO_SUCH_PLAYER
@@ -1133,22 +1134,13 @@ def test_who_leaves_voids_what_waits_and_may_come_back_for_new_matches() -> None
     assert [line.name for line in room.view(None).table()].count("ada") == 1
 
 
-def test_void_is_told_only_when_it_is_on_the_disk() -> None:
-    room = arranged("ada", "bob")
-    arrange(room, match("one", "ada", "bob"), match("two", "bob", "ada"))
-    before = room.engine.state.seq
-    room.command(Leave("ada"))
-    assert stand(room.engine, "two", durable=before) == ["waits"]
-    assert stand(room.engine, "two", durable=before + 1) == ["void"]
-
-
 def test_the_server_s_own_trouble_in_an_arranged_match() -> None:
     room = arranged("ada", "bob")
     arrange(room, match("one", "ada", "bob"))
     (again,) = of(BeginMatch, room.end(Cause.INFRASTRUCTURE))
     assert (again.match, again.planned.tag) == ("l1-1-1b", "one")
     room.end(Cause.INFRASTRUCTURE)
-    (brief,) = arranged_briefs(room.engine.state, ["one"], 10**6)
+    (brief,) = arranged_briefs(room.engine.state, ["one"])
     assert brief is not None
     assert brief.result is not None
     assert (brief.match, brief.result.cause) == ("l1-1-1b", Cause.INFRASTRUCTURE)

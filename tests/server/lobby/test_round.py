@@ -28,7 +28,7 @@ def play(current: Round, number: int, cause: Cause, *here: str) -> None:
     match = current.match_key(number)
     players = list(PLAYERS)
     current.begin(MatchBegun(seq=10, number=number, match=match, players=players))
-    assert (list(current.running), current.begun) == ([match], {match: 10})
+    assert list(current.running) == [match]
     ended = MatchEnded(seq=11, number=number, match=match, result=result(cause=cause))
     current.end(ended, here)
 
@@ -75,11 +75,11 @@ def test_an_aborted_match_is_not_repeated() -> None:
 
 def test_the_matches_of_a_player_who_leaves_are_void() -> None:
     current = arranged("one", "two")
-    current.drop(12, "cyd")
+    current.drop("cyd")
     assert counts(current) == (2, 0, 0, 0)
-    current.drop(13, "ada")
+    current.drop("ada")
     assert (counts(current), current.done, current.planned) == ((0, 0, 0, 2), 2, 2)
-    assert [settled.seq for settled in current.settled.values()] == [13, 13]
+    assert [settled.result for settled in current.settled.values()] == [None, None]
 
 
 def test_a_player_who_joins_again_is_in_the_roster_once() -> None:
