@@ -27,6 +27,7 @@ from kibitz_server.directory.other_nodes import LobbyLine, OtherNodes
 from kibitz_server.directory.registry import Registry
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
+from kibitz_server.net.send_limits import LARGE_PATCH
 from kibitz_server.net.send_queue import SendQueue, message_frame
 from kibitz_server.rating.log import RatingLog
 
@@ -42,8 +43,6 @@ MAX_MATCHES: Final = 200
 """The maximum number of running matches, as many as a wall shows."""
 RATING_LINES: Final = 10
 """The maximum number of lines of each rating list."""
-LARGE_PATCH: Final = 16 * 1024
-"""The patch size, in bytes, above which sending the whole hall may be shorter."""
 _KEY: Final = "the hall"
 """The key of a connection's subscription; keys of matches and lobbies contain no space."""
 

@@ -1,11 +1,13 @@
 """News of a lobby to its host, its members and its spectators.
 
 A connection follows the lobby from the moment at which its player hosts, joins or watches on it, or
-says hello on it as the host or a member. So all open pages of one player show the present lobby. A
-new follower receives the whole lobby once. From then on all followers receive the same: patches,
-at most every `NEWS_INTERVAL_S`, the first at once and later ones together, and each match that
-begins or ends. News show the lobby as the disk has it, so a crash cannot take any of them back. A
+says hello on it as the host or a member. So all open pages of one player show the present lobby.
+
+A new follower receives the whole lobby as of the last news. From then on all followers receive the
+same: patches, at most every `NEWS_INTERVAL_S`, the first at once and later ones together, and each
+match that begins or ends. A patch that is longer than the whole lobby is replaced by it. A
 connection that reads too slowly misses patches, and receives the whole lobby when it reads again.
+News show the lobby as the disk has it, so a crash cannot take any of them back.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from kibitz_server.lobby.presence import Presence
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.lobby.views import changing_part, lobby_view
 from kibitz_server.net.peer import Peer
+from kibitz_server.net.send_limits import LARGE_PATCH
 from kibitz_server.net.send_queue import SendQueue, message_frame
 from kibitz_server.storage.pending import PendingQueue
 
@@ -71,8 +74,7 @@ class NewsFeed:
     def schedule(self) -> None:
         """Schedule news of the changes to all followers."""
         if self._timer is None and not self._stopped:
-            wait = max(0.0, self._last_sent_at + NEWS_INTERVAL_S - self._loop.time())
-            self._timer = self._loop.call_later(wait, self._on_timer)
+            self._timer = self._loop.call_later(max(0.0, self._wait_s()), self._on_timer)
 
     # --- who follows --------------------------------------------------------------------------
 
@@ -153,14 +155,21 @@ class NewsFeed:
         for peer in self.followers():
             peer.send_queue.send(frame)
 
-    def send_changes(self) -> None:
-        """Send the changes now; also works after `stop`."""
+    def send_changes(self, apart_from: Peer | None = None) -> None:
+        """Send the changes now, apart from one connection; also works after `stop`.
+
+        A patch that is longer than the lobby is replaced by it.
+        """
         self._last_sent_at = self._loop.time()
         former, self._told = self._told, self._present()
         if patch := difference(former, self._told):
             frame = message_frame(LobbyChanged(lobby=self._shown.id, patch=patch))
+            large = len(frame) > LARGE_PATCH and len(frame) > len(self._whole(None))
             for peer in self.followers():
-                peer.send_queue.send_droppable(frame, self)
+                if large:
+                    self._send_view(peer, self.insiders.get(peer))
+                elif peer is not apart_from:
+                    peer.send_queue.send_droppable(frame, self)
 
     def stop(self) -> None:
         """Schedule no more news: the server is shutting down, or the lobby is closed."""
@@ -185,11 +194,17 @@ class NewsFeed:
         queue.caught_up(self)
         if state.closed or not self._follows(peer, viewer):
             return  # it is told that it is over, and a view would bring the lobby back
-        view = lobby_view(
-            state,
-            viewer,
-            connected=self._presence.connected,
-            spectators=len(self.spectators),
-            plies=self._plies(list(state.round.running)),
-        )
-        queue.send_droppable(message_frame(LobbyNews(lobby=view)), self)
+        if self._timer is not None and self._wait_s() <= 0:
+            self.send_changes(apart_from=peer)
+        queue.send_droppable(self._whole(viewer), self)
+
+    def _whole(self, viewer: str | None) -> bytes:
+        """Return a frame with the lobby as of the last news, on which the next patch builds."""
+        state = self._shown
+        plies = self._plies(list(state.round.running))
+        view = lobby_view(state, viewer, self._told, plies=plies)
+        return message_frame(LobbyNews(lobby=view))
+
+    def _wait_s(self) -> float:
+        """Return how many seconds to wait before more news, less than 0 if they may be sent."""
+        return self._last_sent_at + NEWS_INTERVAL_S - self._loop.time()

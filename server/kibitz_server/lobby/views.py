@@ -28,15 +28,13 @@ from kibitz_server.lobby.state import LobbyState
 def lobby_view(
     state: LobbyState,
     viewer: str | None,
+    shared: Mapping[str, Any],
     *,
-    connected: Collection[str] = (),
-    spectators: int = 0,
     plies: Mapping[str, int] | None = None,
 ) -> LobbyView:
     """Return the lobby as `viewer` may see it; None is a spectator.
 
-    `connected` are the players that have a connection, `spectators` is how many watch, `plies`
-    are those of the running matches.
+    `shared` is its `changing_part`, and `plies` are those of the running matches.
     """
     return LobbyView(
         lobby=state.id,
@@ -45,7 +43,7 @@ def lobby_view(
         seek=state.opened.seek_s is not None,
         invite=state.opened.invite if viewer is not None and state.is_insider(viewer) else None,
         live={match: match_brief(state, match, plies=plies) for match in state.round.running},
-        **changing_part(state, connected, spectators),
+        **shared,
     )
 
 

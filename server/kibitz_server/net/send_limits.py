@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+LARGE_PATCH: Final = 16 * 1024
+"""Bytes of a frame from which the whole hall or lobby may be shorter than its patch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ from kibitz_server.lobby import commands
 from kibitz_server.lobby.commands import Command, Effect
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import Entry, Opened
-from kibitz_server.lobby.views import arranged_briefs, lobby_view, match_brief
+from kibitz_server.lobby.views import arranged_briefs, changing_part, lobby_view, match_brief
 
 LOBBY = "L1"
 HOST = Player(player="h1", name="ladder evening", kind="human")
@@ -224,7 +224,8 @@ class SimulatedLobby:
         return self.connection
 
     def view(self) -> LobbyView:
-        return lobby_view(self.engine.state, HOST.player, connected=self.engine.presence.connected)
+        state, connected = self.engine.state, self.engine.presence.connected
+        return lobby_view(state, HOST.player, changing_part(state, connected, 0))
 
     def tell(self) -> None:
         if self.connection is not None and self.running.is_set():
@@ -279,7 +280,7 @@ class FakeHost:
         tags = [each.tag for each in matches]
         await self._travel()
         state = self.lobby.engine.state
-        briefs: list[MatchBrief | None] = arranged_briefs(state, tags, state.seq)
+        briefs: list[MatchBrief | None] = arranged_briefs(state, tags)
         return Arranged(re=1, matches=briefs)
 
     async def _travel(self) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
 
 import pytest
 from hypothesis import strategies as st
@@ -61,7 +61,7 @@ from kibitz_server.lobby.match_flow import MAX_MATCH_FAILURES
 from kibitz_server.lobby.schedule import PlannedMatch
 from kibitz_server.lobby.seats import MAX_BOT_FAILURES
 from kibitz_server.lobby.settings import settings_problem
-from kibitz_server.lobby.views import arranged_briefs, lobby_brief, lobby_view
+from kibitz_server.lobby.views import arranged_briefs, changing_part, lobby_brief, lobby_view
 
 E = TypeVar("E", bound=Effect)
 HOUSE = HouseSeat(personality="toy/random")
@@ -136,9 +136,12 @@ class LobbyDriver:
         match, planned = next(iter(self.engine.state.round.running.items()))
         return self.command(MatchFinished(match, result(len(planned.players), cause)))
 
-    def view(self, viewer: str | None, **shown: Any) -> LobbyView:
-        connected = self.engine.presence.connected
-        return lobby_view(self.engine.state, viewer, connected=connected, **shown)
+    def view(
+        self, viewer: str | None, *, spectators: int = 0, plies: Mapping[str, int] | None = None
+    ) -> LobbyView:
+        state, connected = self.engine.state, self.engine.presence.connected
+        shared = changing_part(state, connected, spectators)
+        return lobby_view(state, viewer, shared, plies=plies)
 
     def _keep(self, step: Step) -> list[Effect]:
         self.deadline = step.deadline

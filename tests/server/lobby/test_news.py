@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import random
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kibitz_server.lobby import news
+from kibitz_protocol.wire.merge_patch import apply
+from kibitz_server.lobby import news, views
+from kibitz_server.lobby.state import LobbyState
 from tests.server.directory.test_directory import GAMES
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
@@ -201,3 +204,99 @@ def test_every_connection_hears_that_its_player_is_out(played: Played, how: str)
     host.ask("rematch", lobby=played.lobby)
     played.server.advance(1)
     assert played.types(ada, starts[0]) == played.types(second, starts[1]) == []
+
+
+# --- what followers know ------------------------------------------------------------------------
+
+
+def followed(client: ScriptedClient, lobby: str) -> dict[str, Any] | None:
+    """Return a lobby as a client knows it: the last whole one with all patches since."""
+    view = None
+    for message in client.messages():
+        if message["type"] == "lobby" and message["lobby"]["lobby"] == lobby:
+            view = message["lobby"]
+        elif message["type"] == "lobby_changed" and message["lobby"] == lobby and view is not None:
+            view = apply(view, message["patch"])
+    return view and {name: view.get(name) for name in ("state", "members", "spectators", "done")}
+
+
+@pytest.fixture
+def gathering(tmp_path: Path) -> Iterator[tuple[VirtualServer, list[ScriptedClient], str]]:
+    """Yield a lobby with a host and three members, and a client that is not in it yet."""
+    make_template(tmp_path)
+    with virtual_server(GAMES, tmp_path) as server:
+        clients = [server.guest_client(name) for name in ("hal", "ada", "bob", "cyd", "eve")]
+        item = {"game": "toy-grid", "seats": 2}
+        settings = {"seats": [{"kind": "open"}] * 4, "programme": [item], "auto_start": False}
+        lobby = clients[0].ask("host", settings=settings)["lobby"]
+        for client in clients[1:4]:
+            client.ask("join", lobby=lobby)
+        server.advance(1)
+        yield server, clients, lobby
+
+
+def test_who_comes_between_two_patches_misses_no_change_that_is_taken_back(
+    gathering: tuple[VirtualServer, list[ScriptedClient], str],
+) -> None:
+    server, (host, ada, bob, _, eve), lobby = gathering
+    ada.ask("ready", lobby=lobby)  # a patch tells it at once, and the next one waits
+    bob.ask("ready", lobby=lobby)
+    eve.ask("join", lobby=lobby, role="spectator")
+    bob.ask("ready", lobby=lobby, ready=False)
+    server.advance(1)
+    assert followed(eve, lobby) == followed(host, lobby)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_all_followers_know_the_same(
+    gathering: tuple[VirtualServer, list[ScriptedClient], str], seed: int
+) -> None:
+    server, (host, *players), lobby = gathering
+    chance = random.Random(seed)
+    requests = [("ready", True), ("ready", False), ("join", None), ("leave", None), ("watch", None)]
+    for _ in range(40):
+        player = chance.choice(players)
+        request, ready = chance.choice(requests)
+        if request == "ready":
+            player.ask("ready", lobby=lobby, ready=ready)
+        elif request == "watch":
+            player.ask("join", lobby=lobby, role="spectator")
+        else:
+            player.ask(request, lobby=lobby)
+        server.advance(chance.choice([0, 0, 0.01, 0.2]))
+    for player in players:
+        player.ask("join", lobby=lobby, role="spectator")
+    server.advance(1)
+    known = [followed(client, lobby) for client in (host, *players)]
+    assert known == known[:1] * 5
+
+
+def test_a_patch_that_is_longer_than_the_lobby_is_replaced_by_it(
+    gathering: tuple[VirtualServer, list[ScriptedClient], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, (host, ada, *_), lobby = gathering
+    long = {"stopped": "x" * 5_000}
+    monkeypatch.setattr(news, "LARGE_PATCH", 1_000)
+    for patch, kind in (({"spectators": 7}, "lobby_changed"), (long, "lobby")):
+        monkeypatch.setattr(news, "difference", lambda *_, patch=patch: patch)
+        starts = len(host.messages()), len(ada.messages())
+        server.directory.lobbies[lobby].news.send_changes()
+        server.advance(1)
+        assert kinds(host, starts[0]) == kinds(ada, starts[1]) == [kind]
+
+
+def test_the_shared_part_is_made_once_for_all_who_come(
+    gathering: tuple[VirtualServer, list[ScriptedClient], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, clients, lobby = gathering
+    made: list[LobbyState] = []
+
+    def counted(state: LobbyState, connected: Collection[str], spectators: int) -> dict[str, Any]:
+        made.append(state)
+        return views.changing_part(state, connected, spectators)
+
+    monkeypatch.setattr(news, "changing_part", counted)
+    for client in clients:
+        client.post("join", lobby=lobby, role="spectator")
+    server.advance(0.05)
+    assert len(made) <= 2
