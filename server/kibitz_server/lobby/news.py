@@ -90,8 +90,8 @@ class NewsFeed:
         if not peer.leaving:
             peer.subscriptions[self._shown.id] = self
             self.spectators[peer] = None
-            self._send_whole(peer, None)
             self.schedule()
+            self._send_whole(peer, None)
 
     def unfollow(self, peer: Peer) -> None:
         """Stop a connection's news as that of the host or a member."""

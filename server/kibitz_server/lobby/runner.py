@@ -199,8 +199,8 @@ class LobbyRunner:
         )
         if done and peer is not None and isinstance(command, commands.Join):
             self.news.spectators.pop(peer, None)
-            self.news.follow(peer, command.player.player)
             self.news.schedule()
+            self.news.follow(peer, command.player.player)
         return done
 
     def _refuse_closed(self, peer: Peer, request: int) -> None:
