@@ -1,11 +1,11 @@
-"""Rules about who may join a lobby, and in which seat. Pure; every check raises `Refusal`.
+"""The rules for joining a lobby and for choosing the seat. Pure; every check raises `Refusal`.
 
 - The host, the player of a reserved seat, and the house bot of a seat need no invite code;
   `joinable` applies to everybody else.
 - A player whom the host removed may not rejoin.
 - A rated lobby is for accounts and house bots; a host that arranges rated matches has no seat.
-- Nobody joins a running programme. Players can join an arranged lobby until it closes.
-- A bot that could play nothing here, or that would leave an item with too few players, is refused.
+- A lobby whose programme is running cannot be joined; an arranged lobby can, until it closes.
+- A bot is refused if it can play none of the items, or would leave an item with too few players.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kibitz_server.lobby.state import LobbyState
 
 
 def seat_for(state: LobbyState, join: Join) -> int:
-    """Return the seat for a player who is not a member yet, or raise `Refusal`."""
+    """Return the seat for a player who is not a member yet; raises `Refusal`."""
     _require_admission(state, join)
     seat = _choose_seat(state, join)
     _require_useful(state, join.player, join.capabilities or Capabilities(), seat)
@@ -31,7 +31,7 @@ def seat_for(state: LobbyState, join: Join) -> int:
 
 
 def could_seat(spec: SeatSpec, item: ProgrammeItem) -> bool:
-    """Return whether a future player of such a seat might play `item`."""
+    """Return whether a player who takes this seat later might be able to play `item`."""
     return not isinstance(spec, HouseSeat) or spec.personality.partition("/")[0] == item.game
 
 
@@ -48,7 +48,7 @@ def _require_admission(state: LobbyState, join: Join) -> None:
 
 
 def _require_ratable(state: LobbyState, join: Join) -> None:
-    """Refuse players who cannot have a rating, and a host that arranges its own matches."""
+    """Refuse players who cannot be rated, and a host that arranges the matches itself."""
     if not join.account and join.house_seat is None:
         raise Refusal(
             Code.UNAUTHORIZED,
@@ -63,7 +63,7 @@ def _require_ratable(state: LobbyState, join: Join) -> None:
 
 
 def _is_expected(state: LobbyState, join: Join) -> bool:
-    """Return whether this player is the host, or the host let it in by name or as a house bot."""
+    """Return whether the player needs no invite: the host, a house bot, or a reserved player."""
     return (
         join.player.player == state.host.player
         or join.house_seat is not None
@@ -105,7 +105,7 @@ def _house_seat(state: LobbyState, seat: int) -> int:
 
 
 def _reserved_for(state: LobbyState, player: Player) -> int | None:
-    """Return the free seat that is reserved for a player: by its key, or else by its name."""
+    """Return the free seat reserved for a player by key or by name, or None."""
     look = skeleton(player.name)
     for seat in state.seats.free():
         spec = state.seats.spec(seat)
@@ -119,7 +119,7 @@ def _reserved_for(state: LobbyState, player: Player) -> int | None:
 def _require_useful(
     state: LobbyState, player: Player, capabilities: Capabilities, seat: int
 ) -> None:
-    """Refuse a bot that could play nothing here, or that would leave too few who can."""
+    """Refuse a bot that can play no item, or would leave too few players for one."""
     programme = state.settings.programme
     reasons = [unable_reason(item, capabilities) for item in programme]
     if reasons and all(reasons):
@@ -139,7 +139,7 @@ def _require_useful(
 
 
 def _count_able(state: LobbyState, item: ProgrammeItem, *, without: int) -> int:
-    """Count the members who can play `item`, and the free seats whose players might."""
+    """Count the members who can play `item`, and the free seats that such a player might take."""
     members = state.seats.members.values()
     able = sum(1 for member in members if not unable_reason(item, member.capabilities))
     free = [state.seats.spec(seat) for seat in state.seats.free() if seat != without]

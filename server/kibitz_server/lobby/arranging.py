@@ -1,4 +1,4 @@
-"""Rules about which matches a host may arrange. Pure; every check raises `Refusal`.
+"""The rules for arranging matches. Pure; every check raises `Refusal`.
 
 A match is identified by its tag. A known tag is never played again; the request returns the status
 of its match.
@@ -16,11 +16,11 @@ from kibitz_server.lobby.schedule import arranged_seed, unable_reason
 from kibitz_server.lobby.state import LobbyState
 
 MAX_MATCHES = 20_000
-"""The most matches that a programme may have, or a host may arrange."""
+"""Maximum number of matches in a programme, or arranged in a lobby."""
 
 
 def new_arrangements(state: LobbyState, command: Arrange) -> list[Arrangement]:
-    """Return the new ones of the matches, after checking that all of them can be played."""
+    """Return the matches with new tags, after checking that they can be played."""
     if not state.settings.arranged:
         raise Refusal(
             Code.WRONG_STATE,
@@ -39,7 +39,7 @@ def new_arrangements(state: LobbyState, command: Arrange) -> list[Arrangement]:
 def arranged_match(
     state: LobbyState, wanted: Arrangement, hidden: Collection[str]
 ) -> ArrangedMatch:
-    """Fix the seed of a match; `hidden` names the games that hide something."""
+    """Return the match with its seed; `hidden` names the games with hidden information."""
     item, tag = wanted.item, wanted.tag
     seed = arranged_seed(item, tag, state.round.seed, hidden, drawn=state.opened.drawn)
     return ArrangedMatch(tag=tag, item=item, players=wanted.players, seed=seed)
@@ -72,7 +72,7 @@ def _require_accepts_matches(state: LobbyState, more: int) -> None:
 
 
 def _require_playable(state: LobbyState, wanted: Arrangement) -> None:
-    """Refuse a match that its players cannot play."""
+    """Refuse a match whose players are too few, too many, repeated, or unable to play it."""
     item, players = wanted.item, wanted.players
     if len(players) != item.seats:
         raise Refusal(

@@ -1,8 +1,8 @@
-"""Limits on what is appended to the log of one lobby. Pure.
+"""Limits on the growth of a lobby's log. Pure.
 
-Every kind of entry that a client can cause has a bound, because the log of a lobby is read whole
-after a restart. `BOUNDS` names the bound of each kind. Budgets refill with time and start anew with
-the server. The server's own house bots have no limits.
+Each kind of entry that a client can cause is limited, because a restart reads the whole log.
+`BOUNDS` lists the limits. Budgets refill over time and are full after a restart. House bots are not
+limited.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from kibitz_server.net.rate_limit import Bucket, Rate, RateLimits, SharedBuckets
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LobbyLimits:
-    """The limits of one lobby."""
+    """The rates at which one lobby's log may grow."""
 
     changes: Rate
-    """Joins, ready flags and rematches, of everybody together ..."""
+    """Joins, ready flags and rematches of all players together ..."""
     changes_a_player: Rate
     """... and of one player."""
     matches: Rate
     """Matches that begin."""
     arranged: Rate
-    """Characters of what a host arranges."""
+    """Characters of the matches that the host arranges, as JSON."""
 
 
 def lobby_limits(limits: RateLimits) -> LobbyLimits:
-    """Return what a lobby may do on a server with these rate limits."""
+    """Return the part of a server's rate limits that applies to one lobby."""
     return LobbyLimits(
         changes=limits.lobby_changes,
         changes_a_player=limits.lobby_changes_a_player,
@@ -66,11 +66,11 @@ BOUNDS: Final[Mapping[type[Entry], str]] = MappingProxyType(
         entries.TakenOver: "is made by the nodes of a cluster",
     }
 )
-"""The bound of each kind of entry: a field of `LobbyLimits`, or a reason."""
+"""The bound of each kind of entry: a field of `LobbyLimits`, or the reason why it is bounded."""
 
 
 class LobbyBudget:
-    """The rest of one lobby's limits. Times are the caller's monotonic milliseconds."""
+    """One lobby's remaining budgets. Times are the caller's monotonic milliseconds."""
 
     __slots__ = ("_arranged", "_changes", "_matches", "_players")
 
@@ -81,7 +81,7 @@ class LobbyBudget:
         self._arranged = Bucket(limits.arranged, now / 1000)
 
     def charge_change(self, player: str, now: int) -> None:
-        """Charge a player for an entry, or raise `Refusal`."""
+        """Charge a player for one change; raises `Refusal` over the limit."""
         wait_ms = _wait_ms(self._changes, 1, now) or self._players.charge(player, now / 1000)
         if wait_ms:
             message = f"too many changes of this lobby, wait {wait_ms} ms"
@@ -89,7 +89,7 @@ class LobbyBudget:
         self._changes.charge(1, now / 1000)
 
     def charge_arranged(self, characters: int, now: int) -> None:
-        """Charge the host for what it arranges, or raise `Refusal`."""
+        """Charge the host for arranged matches; raises `Refusal` over the limit."""
         wait_ms = _wait_ms(self._arranged, characters, now)
         if wait_ms:
             message = f"too much is arranged in this lobby, wait {wait_ms} ms"
@@ -101,11 +101,11 @@ class LobbyBudget:
         return max(0, math.floor(self._matches.level(now / 1000)))
 
     def charge_matches(self, count: int, now: int) -> None:
-        """Charge for matches that begin; `matches_left` has allowed them."""
+        """Charge for matches that begin, at most `matches_left`."""
         self._matches.charge(count, now / 1000)
 
 
 def _wait_ms(bucket: Bucket, cost: float, now: int) -> int:
-    """Return the milliseconds until a bucket has enough, 0 for now."""
+    """Return how many milliseconds to wait until a bucket covers the cost, 0 if it does now."""
     missing = cost - bucket.level(now / 1000)
     return 0 if missing <= 0 else max(1, round(missing / bucket.rate.per_second * 1000))

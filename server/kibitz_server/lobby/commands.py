@@ -1,8 +1,7 @@
-"""The commands to a lobby, and the effects that it asks of its caller.
+"""The commands of a lobby's engine, and the effects that it returns.
 
-`LobbyEngine.handle` takes one command and returns one `Step`: the effects, in the order in which
-they have to be carried out, and the next deadline. Everything here is a frozen dataclass without
-behavior.
+`LobbyEngine.handle` takes one command and returns one `Step`: the effects, which the caller must
+carry out in order, and the next deadline. All are frozen dataclasses without behavior.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from kibitz_server.lobby.schedule import PlannedMatch
 class Join:
     """Take a seat.
 
-    `house_seat` is the seat for whose house bot the caller has started this player, and `account`
-    whether it has an account.
+    `house_seat` is set if the caller started this player as the house bot of that seat. `account`
+    is whether the player has an account.
     """
 
     player: Player
@@ -38,14 +37,14 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Give up one's seat. Leaving a running round voids the player's waiting matches."""
+    """Give up the player's seat. Its matches of a running round that have not begun become void."""
 
     player: str
 
 
 @dataclass(frozen=True, slots=True)
 class Kick:
-    """The host removes a member for good."""
+    """The host removes a member, who cannot rejoin."""
 
     by: str
     player: str
@@ -53,7 +52,7 @@ class Kick:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A member declares itself ready to play, or no longer ready."""
+    """A member sets or clears its ready flag."""
 
     player: str
     ready: bool = True
@@ -75,16 +74,16 @@ class Rematch:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """The host closes the lobby, as soon as the running matches are over."""
+    """The host closes the lobby; running matches finish first."""
 
     by: str
 
 
 @dataclass(frozen=True, slots=True)
 class Arrange:
-    """Play matches whose games, options and clocks the caller has checked.
+    """The host arranges matches; the caller has checked their games, options and clocks.
 
-    `hidden` names the games that hide something.
+    `hidden` names the games with hidden information.
     """
 
     by: str
@@ -116,7 +115,7 @@ class MatchFinished:
 
 @dataclass(frozen=True, slots=True)
 class BotFailed:
-    """The process of a house seat ended, or did not come in time. Not answered."""
+    """The house bot of a seat exited, or did not join in time. Not answered."""
 
     seat: int
     reason: str
@@ -126,9 +125,9 @@ class BotFailed:
 class Resume:
     """The first command after `LobbyEngine.restore`. Not answered.
 
-    `matches` are the existing matches of this lobby, running or finished. All others that began
-    according to the log are begun again, under the same identifier. The caller sends
-    `MatchFinished` for the finished ones, before or after.
+    `matches` are the lobby's matches that exist, running or finished. The engine begins the others
+    in the log again, under their old identifiers. The caller sends `MatchFinished` for each
+    finished match, before or after this command.
     """
 
     matches: Collection[str]
@@ -152,7 +151,7 @@ Command: TypeAlias = (
 
 
 def sender(command: Command) -> str:
-    """Return the player to answer when `command` is refused."""
+    """Return the player who gets the refusal of `command`."""
     match command:
         case Join(player):
             return player.player
@@ -164,7 +163,7 @@ def sender(command: Command) -> str:
 
 
 class Refusal(Exception):
-    """A command cannot be carried out. Raised by a check before anything has changed."""
+    """Raised by checks for a command that is not allowed, before anything has changed."""
 
     def __init__(self, code: Code, message: str, retry_after_ms: int | None = None) -> None:
         super().__init__(message)
@@ -178,21 +177,21 @@ class Refusal(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Write `entry` to the log; everything that follows waits until it is durable."""
+    """Write `entry` to the log; the effects after it wait until it is durable."""
 
     entry: Entry
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Answer `player`: its request is done."""
+    """Answer `player` with `done`."""
 
     player: str
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerArranged:
-    """Answer `player` with what `views.arranged_briefs` says of `tags` once the log is written."""
+    """Answer `player` with the status of the matches with these tags (`views.arranged_briefs`)."""
 
     player: str
     tags: Sequence[str]
@@ -200,7 +199,7 @@ class AnswerArranged:
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """Answer `player`: nothing was done. The only effect of its command."""
+    """Answer `player` with a refusal; the only effect of a refused command."""
 
     player: str
     code: Code
@@ -210,7 +209,7 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class StartBot:
-    """Start a process for a house seat; `player` is its former identity, to resume."""
+    """Start a house bot for a seat; `player` is the identity of its predecessor, if it had one."""
 
     seat: int
     personality: str
@@ -219,14 +218,14 @@ class StartBot:
 
 @dataclass(frozen=True, slots=True)
 class StopBot:
-    """End the process of a house seat, if there is one."""
+    """Stop the house bot of a seat, if it is running."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
 class BeginMatch:
-    """Make the match `match`, unless it exists."""
+    """Create the match `match`, unless it exists."""
 
     match: str
     planned: PlannedMatch
@@ -234,7 +233,7 @@ class BeginMatch:
 
 @dataclass(frozen=True, slots=True)
 class VacateSeat:
-    """`player` leaves its seat at the running match `match`, or was removed from it."""
+    """Remove `player` from its seat at the running match `match`."""
 
     match: str
     player: str
@@ -243,7 +242,7 @@ class VacateSeat:
 
 @dataclass(frozen=True, slots=True)
 class NotifyRemoved:
-    """Tell `player` that it is no longer in the lobby."""
+    """Notify `player` that it is no longer in the lobby."""
 
     player: str
     reason: Literal["closed", "kicked", "expired", "failed"]
@@ -251,7 +250,7 @@ class NotifyRemoved:
 
 @dataclass(frozen=True, slots=True)
 class LobbyOver:
-    """The lobby is gone; its last effect."""
+    """The lobby is closed; its last effect."""
 
     reason: CloseReason
 
@@ -271,9 +270,9 @@ Effect: TypeAlias = (
 
 
 class Step(NamedTuple):
-    """The result of one call of the engine."""
+    """The effects of one call of the engine, and its next deadline."""
 
     effects: list[Effect]
-    """To be carried out in this order."""
+    """The effects, in the order in which to carry them out."""
     deadline: int | None
-    """The time at which `LobbyEngine.tick` is due, in the caller's milliseconds."""
+    """When `LobbyEngine.tick` is due, in the caller's milliseconds."""

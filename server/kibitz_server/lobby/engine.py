@@ -1,41 +1,43 @@
 """The rules of a lobby: members, seats, and a programme of matches. Sans-I/O.
 
-`LobbyEngine.handle` takes a command and returns a `Step`: effects, in order, and the next
-deadline. The caller must carry the effects out in that order, and each `Append` durably before
-anything after it. A command is either done, with entries in the log, or refused, with nothing
-changed. Time is an argument: `now` is a monotonic clock in milliseconds, and `tick` is due when
-the deadline of the last step has come.
+`LobbyEngine.handle` takes a command and returns a `Step`: the effects and the next deadline. The
+caller must carry out the effects in order, and make each `Append` durable before the effects after
+it. A command is either carried out, with entries in the log, or refused without any change. Time is
+an argument: `now` is a monotonic clock in milliseconds, and `tick` is due at the deadline of the
+last step.
 
 The rules of a lobby:
 
-- The host need not take a seat. The player who opened the lobby keeps the host's rights for the
-  lobby's whole life, even after leaving it, and enters without an invite code.
-- A reserved seat admits the player with that name (or one that looks like it), regardless of
-  `joinable`. A player whom the host removed may not rejoin.
-- A house bot takes the seat that its process was started for. Like every bot, it declares itself
-  ready once it is warm; a rematch keeps it ready. When its process fails, the server restarts it,
-  up to `MAX_BOT_FAILURES` failures in a round; then its seat is open to anybody, and its matches
-  are void.
-- A match begins once all of its players are connected; others go on meanwhile. A member who
-  is disconnected for longer than the matches' grace, and at least `MIN_GRACE_MS`, has left.
-- When a member leaves a running programme, its matches that have not begun become void: they count
-  for nobody, and the other members continue. Nobody joins until the round is over.
-- A match that ended because of a server failure is played once more; after a second failure it is
-  aborted and counts for nobody. A match that the operator aborts is not repeated.
-- The host removes nobody while a rated match of the lobby runs, and nobody from a seek.
-- In an arranged lobby the host says match by match what is played, from its start until it closes.
-  It starts when the host says, with the members present. Others may join or rejoin later, and play
-  once they are ready. A match is identified by its tag. A known tag is never played again; the
-  request returns the status of its match. There is no rematch.
-- A rematch keeps earlier results in the log only: the standings are of the present round.
-- Seeds that a host writes into a programme are shown to the host alone.
-- A lobby that was opened by `seek` has rules of its own, which are in `seeks`.
-- A lobby where nobody is connected (house bots aside) and nothing is played expires.
+- The host need not take a seat. The player who opened the lobby is its host until it closes, even
+  after leaving it, and needs no invite code.
+- A reserved seat admits the player with that name (or a confusable one), regardless of `joinable`.
+  A player whom the host removed may not rejoin.
+- A house bot takes the seat that its process was started for. Like every bot, it sends `ready`
+  after its warm-up, and it stays ready for a rematch. If its process fails, the server restarts it.
+  After `MAX_BOT_FAILURES` failures in a round, the seat opens to everybody, and its matches are
+  void.
+- A match begins once all of its players are connected, and does not delay other matches. Members
+  who are disconnected for longer than the matches' grace period, and at least `MIN_GRACE_MS`, are
+  removed.
+- When a member leaves a running programme, its matches that have not begun become void and do not
+  count. The other members continue. Nobody can join until the round is over.
+- A match that a server failure ended is played once more; after a second failure it is aborted and
+  does not count. A match that the operator aborts is not repeated.
+- The host cannot remove members while a rated match of the lobby runs, or from a seek.
+- In an arranged lobby the host chooses each match, from the start of the lobby until it closes. The
+  host starts it, with the present members. Others may join or rejoin later, and play once they are
+  ready. A match is identified by its tag. A known tag is never played again; the request returns
+  the status of its match. There is no rematch.
+- The standings are those of the present round; results of earlier rounds stay in the log.
+- Only the host sees the seeds that it put into the programme.
+- A lobby opened by `seek` has additional rules (`seeks`).
+- A lobby expires if only house bots are connected and no match is running or waiting.
 
 Each of these rules is in one module: joining in `admission`, members in `membership`, house bots in
 `house_seats`, rounds and matches in `match_flow`, and arranged matches in `arranging`. `presence`
-tracks who is connected, `views` builds what is shown, `schedule` plans and begins matches, and
-`state` applies entries to `seats` and `round`. A `Transaction` collects their entries and effects.
+tracks connections, `views` builds the views, `schedule` plans and begins matches, and `state`
+applies entries to `seats` and `round`. A `Transaction` collects the entries and effects of a
+command.
 """
 
 from __future__ import annotations
@@ -77,15 +79,15 @@ from kibitz_server.lobby.transaction import Transaction
 from kibitz_server.net.rate_limit import RateLimits
 
 MIN_GRACE_MS = 30_000
-"""The time that a member may be disconnected at least, however short the matches' grace is."""
+"""Minimum grace period of disconnected members, even if that of the matches is shorter."""
 IDLE_MS = 15 * 60_000
-"""The time after which an empty lobby expires."""
+"""How long a lobby may be empty before it expires."""
 DEFAULT_LIMITS = lobby_limits(RateLimits())
 UNLIMITED_ROOM = Room()
 
 
 class LobbyEngine:
-    """The engine of one lobby. Make one with `new` or `restore`."""
+    """Carries out the commands of one lobby. Create it with `new` or `restore`."""
 
     __slots__ = (
         "_flow",
@@ -121,7 +123,7 @@ class LobbyEngine:
         limits: LobbyLimits = DEFAULT_LIMITS,
         room: Room = UNLIMITED_ROOM,
     ) -> tuple[LobbyEngine, Step]:
-        """Open a lobby whose settings have no `settings_problem`; its host counts as connected."""
+        """Open a lobby with valid settings (`settings_problem`); its host counts as connected."""
         engine = cls(LobbyState(opened), now, idle_ms, limits, room)
         engine._transaction.ask(Append(opened))
         engine.presence.arrive(opened.host.player)
@@ -139,13 +141,12 @@ class LobbyEngine:
         limits: LobbyLimits = DEFAULT_LIMITS,
         room: Room = UNLIMITED_ROOM,
     ) -> LobbyEngine:
-        """Fold a log. Nobody is connected yet; handle `Resume` next."""
+        """Restore a lobby from its log, with nobody connected; handle `Resume` next."""
         return cls(LobbyState.restore(log), now, idle_ms, limits, room)
 
     def handle(self, command: Command, now: int, request: str | None = None) -> Step:
-        """Carry a command out, or refuse it; `request` is the key of the request for it.
-
-        When this or `tick` raises anything, carry out nothing of it. If `state.seq` has advanced,
+        """Carry out or refuse a command; `request` is the key of the request for it. If this or
+        `tick` raises, there are no effects to carry out. If `state.seq` has advanced nevertheless,
         the lobby is ahead of its log and no longer usable.
         """
         self._transaction.now, self._transaction.request = now, request
@@ -162,7 +163,7 @@ class LobbyEngine:
             raise
 
     def tick(self, now: int) -> Step:
-        """Drop members whose grace is over, and close the lobby if it has been empty too long."""
+        """Remove members whose grace period is over, and close the lobby if it has expired."""
         if self.state.phase == "closed":
             return Step([], None)
         self._transaction.now, self._transaction.request = now, None
@@ -215,13 +216,13 @@ class LobbyEngine:
         return due is not None and now >= due and not self.state.round.playing
 
     def _take_step(self, now: int) -> Step:
-        """Note whether anybody is here, and hand over the effects with the next deadline."""
+        """Return the effects so far with the next deadline, and update the idle timers."""
         self.presence.note_visitors(self.state.seats.is_house_bot, now)
         self._seek_timer.note(self.state, now)
         return Step(self._transaction.take_effects(), self._deadline(now))
 
     def _deadline(self, now: int) -> int | None:
-        """Return when `tick` is due, if nothing happens before."""
+        """Return when `tick` is due if no command comes first."""
         if self.state.phase == "closed":
             return None
         idle = None if self.state.round.playing else self.presence.empty_for(self._idle_ms)

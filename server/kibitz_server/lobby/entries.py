@@ -1,8 +1,8 @@
 """The entries of a lobby's log, one JSON line each. Pure.
 
-The first entry is `opened`; each further one has the next number. `LobbyState.apply` alone decides
-the change that an entry makes. These models also read stored logs: fields may be added, with
-defaults, and none may be renamed.
+The first entry is `opened`; the others are numbered consecutively. Only `LobbyState.apply` defines
+the effect of an entry. These models also read stored logs: new fields need defaults, and existing
+ones must keep their names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kibitz_protocol.wire.records import Player, Result
 from kibitz_protocol.wire.values import Key, Line, RequestKey, Seq, Strict, Tag
 
 CloseReason: TypeAlias = Literal["closed", "expired", "failed"]
-"""Closed by its host, expired without anybody there, or failed because of a server error."""
+"""Closed by the host, expired while empty, or failed because of a server error."""
 LobbyKey: TypeAlias = Annotated[
     str, Field(min_length=1, max_length=16, pattern=r"^[A-Za-z0-9_-]+$")
 ]
@@ -25,21 +25,20 @@ LobbyKey: TypeAlias = Annotated[
 
 
 class EntryBase(Strict):
-    """`seq` numbers the entries of a lobby from 0, which is always `opened`."""
+    """The base of all entries; `seq` counts from 0, the entry `opened`."""
 
     seq: Seq
 
 
 class Requested(EntryBase):
-    """An entry that a request may have made; `request` is its key, to answer a resent one."""
+    """An entry that a request can cause; `request` is its key, to recognize a resent request."""
 
     request: RequestKey | None = None
 
 
 class Opened(Requested):
-    """All that is fixed for the lobby's life. `seed` is secret; every round's seed derives from it.
-
-    `address` is secret too: it keeps the limits of an address in force after a restart.
+    """The facts that never change. `seed` is secret; the seeds of all rounds derive from it.
+    `address` is secret too; it enforces the limits per address after a restart.
     """
 
     kind: Literal["opened"] = "opened"
@@ -73,7 +72,7 @@ class Joined(EntryBase):
 
 
 class Left(Requested):
-    """A member went, or (`away`) was disconnected for too long."""
+    """A member left, or (`away`) was disconnected for too long."""
 
     kind: Literal["left"] = "left"
     player: Key
@@ -81,7 +80,8 @@ class Left(Requested):
 
 
 class Kicked(Requested):
-    """The host removed a member, for good. A house bot's seat is open from now on."""
+    """The host removed a member, who cannot rejoin. The seat of a removed house bot opens to
+    everybody."""
 
     kind: Literal["kicked"] = "kicked"
     player: Key
@@ -94,7 +94,8 @@ class Readied(Requested):
 
 
 class HouseLost(EntryBase):
-    """A seat's house bot died, or never came; after `MAX_BOT_FAILURES` times the seat is open."""
+    """The house bot of a seat failed or did not join; after `MAX_BOT_FAILURES` times the seat
+    opens."""
 
     kind: Literal["house_lost"] = "house_lost"
     seat: int
@@ -111,7 +112,7 @@ class Started(Requested):
 
 
 class ArrangedMatch(Strict):
-    """A match that the host arranged, and the seed that it is played from."""
+    """A match that the host arranged, with its seed."""
 
     tag: Tag
     item: ProgrammeItem
@@ -120,14 +121,14 @@ class ArrangedMatch(Strict):
 
 
 class Arranged(EntryBase):
-    """The host wants these matches played; their numbers continue from the last one."""
+    """The host arranged these matches; their numbers continue from the last one."""
 
     kind: Literal["arranged"] = "arranged"
     matches: list[ArrangedMatch]
 
 
 class MatchBegun(EntryBase):
-    """The match exists from this entry on; if it is missing after a restart, it is made again."""
+    """A match began; if it does not exist after a restart, it is created again."""
 
     kind: Literal["match_begun"] = "match_begun"
     number: int
@@ -143,14 +144,14 @@ class MatchEnded(EntryBase):
 
 
 class Stopped(EntryBase):
-    """The unbegun matches of the round are not played: matches have failed one after the other."""
+    """The rest of the round is canceled, because too many matches in a row have failed."""
 
     kind: Literal["stopped"] = "stopped"
     reason: Line
 
 
 class Rematched(Requested):
-    """The lobby gathers again for round `round`; all members but house bots must get ready
+    """The lobby gathers for round `round`; all members except house bots must send `ready`
     again."""
 
     kind: Literal["rematched"] = "rematched"
@@ -158,7 +159,7 @@ class Rematched(Requested):
 
 
 class Closing(Requested):
-    """No further match begins; those that run are finished first."""
+    """The lobby closes when its running matches are over; no further match begins."""
 
     kind: Literal["closing"] = "closing"
 
@@ -169,9 +170,8 @@ class Closed(Requested):
 
 
 class TakenOver(EntryBase):
-    """A server node owns the lobby from this entry on; appends by its former owner now collide.
-
-    `former` is that owner's name, absent if it was a server without one.
+    """Another node took the lobby over; appends by the former owner fail from now on. `former` is
+    that owner's name, absent if it was a server without a name.
     """
 
     kind: Literal["taken_over"] = "taken_over"
@@ -198,11 +198,12 @@ Entry: TypeAlias = (
 )
 AnyEntry: TypeAlias = Annotated[Entry, Field(discriminator="kind")]
 ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry)
-"""Reads a line of the log: ``ENTRY.validate_json(line)``; ``entry.model_dump_json()`` writes it."""
+"""Parses a line of the log (``ENTRY.validate_json(line)``), which ``entry.model_dump_json()``
+wrote."""
 
 
 def read_opened(head: bytes) -> Opened:
-    """Return the first entry of a lobby from the first line of its log."""
+    """Parse the first line of a lobby's log."""
     opened = ENTRY.validate_json(head)
     if not isinstance(opened, Opened):
         raise AssertionError(f"the first line of a lobby's log is its opening, not {opened.kind}")

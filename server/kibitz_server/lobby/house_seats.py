@@ -1,4 +1,4 @@
-"""The seats that house bots are started for: starting and restarting their processes. Pure."""
+"""Starting and restarting the house bots of a lobby. Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from kibitz_server.lobby.commands import StartBot, StopBot, VacateSeat
 from kibitz_server.lobby.transaction import Transaction
 
 _REASON_CHARS = 200
-"""Characters that the log keeps of why a house bot failed."""
+"""Maximum length of the logged reason for a failure, in characters."""
 
 
 class HouseSeats:
-    """Starts the house bots of one lobby, and opens a seat whose bot fails again and again."""
+    """Starts the house bots of one lobby, and opens the seats of bots that keep failing."""
 
     __slots__ = ("_lobby",)
 
@@ -20,7 +20,7 @@ class HouseSeats:
         self._lobby = lobby
 
     def start(self, seat: int) -> None:
-        """Have the process of a seat started, if a house bot belongs there."""
+        """Request a house bot for a seat, if its specification wants one."""
         state = self._lobby.state
         spec = state.seats.spec(seat)
         if isinstance(spec, HouseSeat):
@@ -28,7 +28,7 @@ class HouseSeats:
             self._lobby.ask(StartBot(seat, spec.personality, bot.player if bot else None))
 
     def start_missing(self) -> None:
-        """Start missing house bots; a new process is not warm, and must get ready again."""
+        """Request the missing house bots, whose ready flags are cleared until they have warmed up."""
         state = self._lobby.state
         for seat in self.empty():
             bot = state.seats.occupant(seat)
@@ -37,7 +37,7 @@ class HouseSeats:
             self.start(seat)
 
     def empty(self) -> list[int]:
-        """Return the seats that wait for a house bot, or whose house bot is not connected."""
+        """Return the house seats whose bot has not joined or is disconnected."""
         seats = []
         for seat in self._lobby.state.seats.house():
             bot = self._lobby.state.seats.occupant(seat)
@@ -46,7 +46,7 @@ class HouseSeats:
         return seats
 
     def fail(self, seat: int, reason: str, now: int) -> None:
-        """The bot of a seat failed: start it again, or open the seat to anybody."""
+        """Restart the bot of a seat after a failure, or open the seat to everybody."""
         state, presence = self._lobby.state, self._lobby.presence
         if state.phase == "closed" or not state.seats.is_house(seat):
             return

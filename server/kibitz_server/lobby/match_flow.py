@@ -1,4 +1,4 @@
-"""The rounds of a lobby and their matches, from the start until the lobby closes. Pure."""
+"""The course of a lobby's rounds and matches, until the lobby closes. Pure."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from kibitz_server.lobby.seeks import is_over
 from kibitz_server.lobby.transaction import Transaction
 
 MAX_MATCH_FAILURES = 5
-"""The server's failures to play matches in a row after which the programme stops. As many as run at
-once may fail of one passing cause, so that number is allowed in addition."""
+"""How many matches in a row may fail before the programme stops. The number of matches that run at
+the same time is added, because one temporary fault can end all of them."""
 
 
 class MatchFlow:
@@ -37,9 +37,9 @@ class MatchFlow:
         self._lobby = lobby
         self._house = house
         self.goes_on = False
-        """Whether `advance` must be called again because it has not looked at every match yet."""
+        """Whether `advance` has not looked at all matches yet and must be called again."""
         self.retry_at: int | None = None
-        """The time at which matches without room may begin, or None."""
+        """When to retry beginning matches for which there was no room, or None."""
 
     # --- what the host asks for -----------------------------------------------------------
 
@@ -84,7 +84,7 @@ class MatchFlow:
             self._house.start(seat)
 
     def _rematch_in_seek(self, by: str) -> None:
-        """Let a player ask for a rematch, or agree to the one that another has asked for."""
+        """Open a rematch for a player, or accept the one that another player has opened."""
         lobby, state = self._lobby, self._lobby.state
         member = lobby.require_member(by)
         if state.phase != "gathering" or state.round.number == 1:
@@ -109,7 +109,7 @@ class MatchFlow:
         lobby.accept(by)
 
     def close(self, reason: CloseReason, by: str | None = None) -> None:
-        """Close the lobby, in which no match runs."""
+        """Close the lobby, which has no running matches."""
         lobby, state = self._lobby, self._lobby.state
         lobby.append(entries.Closed, reason=reason)
         if by is not None:
@@ -121,7 +121,7 @@ class MatchFlow:
     # --- the matches ----------------------------------------------------------------------
 
     def finish_match(self, match: str, result: Result) -> None:
-        """Count a match that is over; if it is not running, it was counted already."""
+        """Count a finished match; ignore it if it is not running, since it was counted before."""
         planned = self._lobby.state.round.running.get(match)
         if planned is None:
             return
@@ -130,7 +130,7 @@ class MatchFlow:
         self._lobby.append(entries.MatchEnded, number=planned.number, match=match, result=result)
 
     def resume(self, matches: Collection[str]) -> None:
-        """Continue after a restart that only the running matches in `matches` have survived."""
+        """Continue after a restart, and begin the running matches that are not in `matches` again."""
         state = self._lobby.state
         if state.phase == "closed":
             return
@@ -141,7 +141,7 @@ class MatchFlow:
                 self._lobby.ask(BeginMatch(match, planned))
 
     def advance(self) -> None:
-        """Make the changes that the state now allows."""
+        """Start, begin, stop or close whatever is due in the present state."""
         state = self._lobby.state
         self.goes_on = False
         if not state.round.started and self._starts_by_itself():
@@ -166,7 +166,7 @@ class MatchFlow:
         try:
             state.require_playable()
         except Unplayable:
-            return False  # the host hears why when it asks to start
+            return False  # the reason is in the refusal of the host's `start`
         return True
 
     def _append_started(self) -> None:
@@ -174,10 +174,8 @@ class MatchFlow:
         self._lobby.append(entries.Started, round=state.round.number, base_seed=state.round.seed)
 
     def _stop_failing(self) -> None:
-        """Stop a programme whose matches keep failing; hosts stop arranged ones themselves.
-
-        Without this, the server would try a game that cannot begin for every match of the
-        programme.
+        """Stop a programme whose matches keep failing; arranged matches are left to the host.
+        Otherwise the server would try every match of a game that cannot begin.
         """
         settings, current = self._lobby.state.settings, self._lobby.state.round
         failing = current.failed_in_a_row >= settings.at_once + MAX_MATCH_FAILURES
@@ -218,9 +216,8 @@ class MatchFlow:
             lobby.ask(BeginMatch(match, state.round.running[match]))
 
     def _capacity(self) -> tuple[dict[str, int], bool]:
-        """Return how many matches each connected member may play at the same time.
-
-        The second value is whether matches elsewhere reduce that number for any member.
+        """Return how many matches each connected member may play at the same time, and whether
+        matches in other lobbies reduce any of these numbers.
         """
         state, connected = self._lobby.state, self._lobby.presence.connected
         wanted = {

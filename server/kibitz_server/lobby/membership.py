@@ -66,7 +66,7 @@ class Membership:
     def set_ready(self, player: str, ready: bool) -> None:
         lobby = self._lobby
         member = lobby.require_member(player)
-        if member.ready != ready:  # else it is said again, because the answer was lost
+        if member.ready != ready:  # otherwise it repeats a request whose answer was lost
             if not lobby.state.accepts_ready:
                 raise Refusal(
                     Code.WRONG_STATE,
@@ -77,11 +77,11 @@ class Membership:
         lobby.accept(player)
 
     def disconnected(self, player: str, now: int) -> None:
-        """Note that a player has no connection any more; a member keeps its seat for a grace."""
+        """Note that a player has lost its last connection; a member's grace period begins."""
         self._lobby.presence.depart(player, now, member=player in self._lobby.state.seats.members)
 
     def drop_absent(self, now: int, grace_ms: int) -> None:
-        """Remove members whose grace is over; an absent house bot has failed."""
+        """Remove members whose grace period is over; an absent house bot counts as failed."""
         lobby = self._lobby
         for player in lobby.presence.overdue(now, grace_ms):
             member = lobby.state.seats.members.get(player)
@@ -106,7 +106,7 @@ class Membership:
 
 
 def _require_kickable(state: LobbyState) -> None:
-    """Refuse to remove a member where that could decide a match in the host's favor."""
+    """Refuse to remove a member if that could decide a match in the host's favor."""
     if state.opened.seek_s is not None:
         raise Refusal(
             Code.WRONG_STATE,

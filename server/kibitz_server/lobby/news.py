@@ -1,7 +1,7 @@
 """News of a lobby to its host, its members and its spectators.
 
-A connection follows the lobby from the moment at which its player hosts, joins or watches on it, or
-says hello on it as the host or a member. So all open pages of one player show the present lobby.
+A connection follows the lobby once its player has hosted, joined or watched on it, or has said
+hello on it as the host or a member. So all open pages of a player show the present lobby.
 
 A new follower receives the whole lobby as of the last news. From then on all followers receive the
 same: patches, at most every `NEWS_INTERVAL_S`, the first at once and later ones together, and each
@@ -58,7 +58,7 @@ class NewsFeed:
         """`plies` returns the plies of running matches, as spectators may see them; `shown` is the
         lobby as the disk has it."""
         self.insiders: dict[Peer, str] = {}
-        """The connections of the host and the members, with their players' keys."""
+        """The connections of the host and the members, with the keys of their players."""
         self.spectators: dict[Peer, None] = {}
         self._loop = loop
         self._plies = plies
@@ -66,27 +66,27 @@ class NewsFeed:
         self._presence = presence
         self._pending = pending
         self._told = self._present()
-        """The part of the lobby that patches change, as of the last news."""
+        """The shared part of the lobby as of the last news."""
         self._timer: TimerHandle | None = None
         self._last_sent_at = 0.0
         self._stopped = False
 
     def schedule(self) -> None:
-        """Schedule news of the changes to all followers."""
+        """Schedule a patch with the latest changes."""
         if self._timer is None and not self._stopped:
             self._timer = self._loop.call_later(max(0.0, self._wait_s()), self._on_timer)
 
     # --- who follows --------------------------------------------------------------------------
 
     def follow(self, peer: Peer, player: str) -> None:
-        """Send the host or a member the lobby on this connection, and all changes from now on."""
+        """Send the lobby and all later changes to a connection of the host or a member."""
         if not peer.leaving:
             peer.subscriptions[self._shown.id] = self
             self.insiders[peer] = player
             self._send_whole(peer, player)
 
     def watch(self, peer: Peer) -> None:
-        """Send a spectator, who is entitled to it, the lobby and all changes from now on."""
+        """Send the lobby and all later changes to a spectator; the caller has checked its right."""
         if not peer.leaving:
             peer.subscriptions[self._shown.id] = self
             self.spectators[peer] = None
@@ -94,13 +94,13 @@ class NewsFeed:
             self._send_whole(peer, None)
 
     def unfollow(self, peer: Peer) -> None:
-        """Stop a connection's news as that of the host or a member."""
+        """Stop the news that a connection receives as the host or a member."""
         self.insiders.pop(peer, None)
         if peer not in self.spectators:
             peer.subscriptions.pop(self._shown.id, None)
 
     def unwatch(self, peer: Peer) -> bool:
-        """Let a spectator go; return whether it was one."""
+        """Stop the news to a spectator; return whether it was one."""
         if peer not in self.spectators:
             return False
         del self.spectators[peer]
@@ -115,15 +115,15 @@ class NewsFeed:
         self.unwatch(peer)
 
     def drop(self, player: str, notice: LobbyClosed) -> None:
-        """Notify a player that left or was removed, and stop its news."""
+        """Notify a player who left or was removed, and stop its news."""
         for peer in [peer for peer, follower in self.insiders.items() if follower == player]:
             self.unfollow(peer)
             peer.send(notice)
 
     def take_over(self, former: NewsFeed) -> None:
-        """Take over the followers of a lobby whose log was lost."""
+        """Take over the followers of the feed that this one replaces, after a reload."""
         state = self._shown
-        if state.closed is not None:  # a commit in doubt that has happened after all
+        if state.closed is not None:  # the commit in doubt has succeeded
             former.broadcast(LobbyClosed(lobby=state.id, reason=state.closed))
             return
         for peer, player in former.insiders.items():
@@ -133,7 +133,7 @@ class NewsFeed:
             self.watch(peer)
 
     def followers(self) -> dict[Peer, None]:
-        """Return the connections that receive news, each once."""
+        """Return the connections that receive news, without duplicates."""
         return {**dict.fromkeys(self.insiders), **self.spectators}
 
     def _follows(self, peer: Peer, viewer: str | None) -> bool:
@@ -150,7 +150,7 @@ class NewsFeed:
         queue.caught_up(self)
 
     def broadcast(self, message: ServerMessage) -> None:
-        """Send a frame to all followers once, including a host or member who also watches."""
+        """Send a message to each follower once, even if it is both a member and a spectator."""
         frame = message_frame(message)
         for peer in self.followers():
             peer.send_queue.send(frame)
@@ -186,25 +186,25 @@ class NewsFeed:
         return changing_part(self._shown, self._presence.connected, len(self.spectators))
 
     def _send_whole(self, peer: Peer, viewer: str | None) -> None:
-        """Send one connection the lobby, after what waits for the disk; None is a spectator."""
+        """Send one connection the lobby, behind all pending announcements; None is a spectator."""
         self._pending.hold(0, partial(self._send_view, peer, viewer))
 
     def _send_view(self, peer: Peer, viewer: str | None) -> None:
         state, queue = self._shown, peer.send_queue
         queue.caught_up(self)
         if state.closed or not self._follows(peer, viewer):
-            return  # it is told that it is over, and a view would bring the lobby back
+            return  # a view sent after `lobby_closed` would reopen the lobby at the client
         if self._timer is not None and self._wait_s() <= 0:
             self.send_changes(apart_from=peer)
         queue.send_droppable(self._whole(viewer), self)
 
     def _whole(self, viewer: str | None) -> bytes:
-        """Return a frame with the lobby as of the last news, on which the next patch builds."""
+        """Return a frame with the lobby as of the last news, to which the next patch applies."""
         state = self._shown
         plies = self._plies(list(state.round.running))
         view = lobby_view(state, viewer, self._told, plies=plies)
         return message_frame(LobbyNews(lobby=view))
 
     def _wait_s(self) -> float:
-        """Return how many seconds to wait before more news, less than 0 if they may be sent."""
+        """Return the seconds until the next news may be sent; 0 or less for now."""
         return self._last_sent_at + NEWS_INTERVAL_S - self._loop.time()

@@ -1,7 +1,7 @@
-"""The connections to a lobby: who is connected, and how long members have been away. Pure.
+"""The connected players of a lobby, and the absences of its members. Pure.
 
-It also tracks since when the lobby is empty. None of this is in the log: it does not outlive the
-server. Times are the caller's monotonic milliseconds.
+Also tracks how long the lobby has been empty. Nothing of this is logged; a restart resets it. Times
+are the caller's monotonic milliseconds.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ from collections.abc import Callable, Collection, Iterable
 
 
 class Presence:
-    """The connections of one lobby's members, host and spectators."""
+    """Tracks which members, hosts and spectators of one lobby are connected."""
 
     __slots__ = ("_away", "_connected", "_empty_since")
 
     def __init__(self, members: Iterable[str], now: int) -> None:
-        """Start with nobody connected: every member has been away since `now`."""
+        """Start with nobody connected and all members absent since `now`."""
         self._connected: set[str] = set()
         self._away = dict.fromkeys(members, now)
-        """The start of the absence of each member that is not connected."""
+        """When each disconnected member became absent."""
         self._empty_since: int | None = now
-        """The time since which nobody but house bots is connected, or None."""
+        """When the last player except house bots disconnected; None if one is connected."""
 
     @property
     def connected(self) -> Collection[str]:
-        """The keys of everybody who is connected."""
+        """The keys of all connected players."""
         return self._connected
 
     def arrive(self, player: str) -> None:
@@ -33,34 +33,33 @@ class Presence:
         self._away.pop(player, None)
 
     def depart(self, player: str, now: int, *, member: bool) -> None:
-        """Note that `player` has no connection any more; a member keeps its seat for a grace."""
+        """Note that `player` has lost its last connection; a member's grace period begins."""
         self._connected.discard(player)
         if member:
             self._away.setdefault(player, now)
 
     def remove(self, player: str) -> None:
-        """Note that `player` is no longer a member: its absence ends, and its connection may
-        stay."""
+        """Forget the absence of a former member, who may still be connected."""
         self._away.pop(player, None)
 
     def disconnect(self, player: str) -> None:
-        """Note that `player` left or was removed: its connection no longer counts."""
+        """Ignore the connection of a player who left or was removed."""
         self._connected.discard(player)
 
     def clear_absences(self) -> None:
-        """Forget all absences: the lobby is closed."""
+        """Forget all absences, because the lobby is closed."""
         self._away.clear()
 
     def overdue(self, now: int, grace_ms: int) -> list[str]:
-        """Return the members that have been away for `grace_ms` or longer."""
+        """Return the members who have been absent for `grace_ms` or longer."""
         return [player for player, since in self._away.items() if now >= since + grace_ms]
 
     def first_overdue(self, grace_ms: int) -> int | None:
-        """Return when the next member will have been away for `grace_ms`."""
+        """Return when the next absence reaches `grace_ms`, or None."""
         return min((since + grace_ms for since in self._away.values()), default=None)
 
     def note_visitors(self, is_house_bot: Callable[[str], bool], now: int) -> None:
-        """Note whether anybody but house bots is connected at `now`."""
+        """Note whether any player except house bots is connected at `now`."""
         for player in self._connected:
             if not is_house_bot(player):
                 self._empty_since = None
@@ -69,5 +68,5 @@ class Presence:
             self._empty_since = now
 
     def empty_for(self, idle_ms: int) -> int | None:
-        """Return when the lobby will have been empty for `idle_ms`, None while it is not empty."""
+        """Return when the lobby will have been empty for `idle_ms`, or None if it is not empty."""
         return None if self._empty_since is None else self._empty_since + idle_ms

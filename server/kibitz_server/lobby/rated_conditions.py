@@ -1,22 +1,21 @@
-"""The conditions of rated play, all of them. Pure.
+"""The conditions of rated play. Pure.
 
-Ratings are only comparable if no player or accomplice can choose something that decides a match. So
-every setting that gives a host such a choice is fixed here for rated lobbies:
+Ratings are only comparable if no player or accomplice can influence a match through its settings.
+So rated lobbies fix every setting that could:
 
-- The host has an account, and so has everybody who joins (`admission`). Guests have no lasting
-  identity that a rating could belong to.
-- The server draws the seeds, and who begins. In an arranged lobby the seed of an item only says
-  which matches share a deal (`schedule.arranged_seed`), and the host has no seat.
+- The host and all members (`admission`) have accounts. Guests have no lasting identity to rate.
+- The server draws the seeds and the first player. In an arranged lobby an item's seed only selects
+  the matches that share a deal (`schedule.arranged_seed`), and the host has no seat.
 - Seats rotate, and the options are the game's own: one rating list compares one game.
-- Spectators see what is public, and comments when the match is over.
-- Each seat has `MIN_TIME_MS` at least for a match of `MOVES` moves, a grace of `GRACE_MS`, and as
-  many illegal moves as elsewhere. No substitute takes over a seat.
-- House bots play with their usual parameters, each once: a rating belongs to the personality, and
-  with parameters of a host's choice it would be that of another player.
+- Spectators see public information only, and comments after the match.
+- Each seat has at least `MIN_TIME_MS` for `MOVES` moves, a grace period within `GRACE_MS`, and the
+  default number of illegal moves. Substitutes are not allowed.
+- Each house bot plays once, with its default parameters: the rating belongs to the personality, and
+  other parameters would make it another player.
 
-`CONDITIONS` is a table. `rated_problem` checks settings when a lobby is opened or sought, when a
-match is arranged, before a rematch, and once more when a match begins. A lobby that an earlier
-release accepted continues, but unrated.
+`CONDITIONS` lists them. `rated_problem` checks them for `host`, `seek`, `arrange` and `rematch`,
+and once more when a match begins. A lobby that only an earlier release would accept continues
+unrated.
 """
 
 from __future__ import annotations
@@ -34,22 +33,22 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.lobby.schedule import assured_ms
 
 MOVES: Final = 40
-"""The number of a seat's moves for which a clock must be enough."""
+"""The number of moves of a seat that its clock must last for."""
 MIN_TIME_MS: Final = 20_000
-"""The minimum time of a seat for so many moves."""
+"""Minimum thinking time of a seat for `MOVES` moves."""
 GRACE_MS: Final = range(10_000, 600_001)
-"""The allowed graces of disconnected seats."""
+"""The allowed range of grace periods for disconnected seats."""
 DEFAULT_MAX_ILLEGAL: Final = Conduct().max_illegal
 
 Problem: TypeAlias = tuple[Code, str]
 """A refusal's code, and a sentence."""
 StandardOptions: TypeAlias = Callable[[ProgrammeItem], bool]
-"""A function that returns whether an item has its game's default options."""
+"""Returns whether an item has the default options of its game."""
 
 
 @dataclass(frozen=True, slots=True)
 class RatedPlan:
-    """The matches to be rated: a lobby's settings, and further items that are arranged in it."""
+    """The matches to rate: a lobby's settings, and items to be arranged in it."""
 
     settings: LobbySettings
     account: bool
@@ -75,7 +74,7 @@ Condition: TypeAlias = Callable[[RatedPlan], Problem | None]
 
 
 def rated_problem(plan: RatedPlan) -> Problem | None:
-    """Return why matches cannot be rated; None if they can, or are not meant to be."""
+    """Return why matches cannot be rated; None if they can, or are not rated."""
     if not plan.settings.rated:
         return None
     problems = (condition(plan) for condition in CONDITIONS.values())
@@ -83,7 +82,7 @@ def rated_problem(plan: RatedPlan) -> Problem | None:
 
 
 def seat_time_ms(control: TimeControl) -> int:
-    """Return how long a seat may think in `MOVES` moves."""
+    """Return the total thinking time of a seat for `MOVES` moves."""
     return control.main_ms + control.bank_ms + MOVES * assured_ms(control)
 
 
@@ -194,4 +193,4 @@ CONDITIONS: Final[Mapping[str, Condition]] = MappingProxyType(
         "house bots": _house_bots,
     }
 )
-"""Each condition by name; the first failing one is reported."""
+"""The conditions by name; the first one that fails is reported."""

@@ -1,4 +1,4 @@
-"""The limits that a lobby shares with others, checked before it begins matches. Pure."""
+"""The limits on running matches that a lobby shares with other lobbies. Pure."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import sys
 from typing import Final
 
 SOON_MS: Final = 20
-"""The delay before a lobby asks again when enough other matches are just starting ..."""
+"""Delay before a lobby retries if too many matches are starting at this moment ..."""
 LATER_MS: Final = 1000
-"""... and when there is no room on the server, or for one of its players."""
+"""... and if the server or one of its players has no room for more."""
 
 
 class Room:
-    """Unlimited room for matches, for a lobby that shares nothing."""
+    """Unlimited room; subclasses limit it."""
 
     @property
     def most_in_lobby(self) -> int:
-        """The number of matches of one lobby that may run at the same time."""
+        """Maximum number of matches of one lobby that run at the same time."""
         return sys.maxsize
 
     def on_server(self) -> int:
@@ -24,9 +24,9 @@ class Room:
         return sys.maxsize
 
     def at_once(self) -> int:
-        """Return how many matches may begin now; the others follow a moment later."""
+        """Return how many matches may begin now; the others follow `SOON_MS` later."""
         return sys.maxsize
 
     def for_player(self, player: str, lobby: str) -> int:
-        """Return how many matches of a lobby a player may play at the same time."""
+        """Return how many matches of this lobby the player may play at the same time."""
         return sys.maxsize
