@@ -130,7 +130,7 @@ class MatchFlow:
         self._lobby.append(entries.MatchEnded, number=planned.number, match=match, result=result)
 
     def resume(self, matches: Collection[str]) -> None:
-        """Continue after a restart, and begin the running matches that are not in `matches` again."""
+        """Continue after a restart; begin running matches again that are not in `matches`."""
         state = self._lobby.state
         if state.phase == "closed":
             return

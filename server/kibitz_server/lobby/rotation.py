@@ -1,23 +1,23 @@
-"""Rotation: the members and seats of game k of an item, computed from k. Pure.
+"""Seat rotation: who plays game k of an item and in which seats, computed from k alone. Pure.
 
-*Patterns.* A group of an item with n seats is n of the m able members. A pattern selects them: it
-is the steps from the first seat's member to each seat's, the first of them 0. Group g of a pattern
-is the members g + step, modulo m. The patterns come in order, 0, 1, .., n-1 first, and begin anew
-when all have been; of those that are turns of each other only the smallest one comes. So over the
-groups of a pattern everybody takes part equally often, and over all patterns everybody meets
-everybody in every order.
+*Patterns.* A group for an item with n seats consists of n of the m able members. A pattern selects
+them. It lists the step from the member in the first seat to the member in each seat; its first step
+is 0. Group g of a pattern consists of the members (g + step) modulo m. The patterns are played in
+order, beginning with 0, 1, .., n-1, and repeat after the last one. Of the patterns that are turns
+of each other, only the smallest is played. So all members play equally often within a pattern, and
+over all patterns everybody meets everybody in every order.
 
-*Blocks.* The n turns of one group are a block: everybody moves up by one seat, until all have had
-every seat. The block shares one *deal*, and so one seed, so everybody in the group gets each seat's
-luck in turn.
+*Blocks.* A block consists of the n turns of one group: everybody moves up by one seat until all
+have had every seat. The games of a block share one *deal*, and so one seed, so all players get the
+luck of each seat in turn.
 
-*Laps.* m matches are a lap: the first turn of group 0, 1, .., m-1, in which everybody takes every
-seat once, then the next turn of the same groups, until the blocks of the pattern are complete.
+*Laps.* A lap consists of m matches: one turn of the groups 0, 1, .., m-1, in which everybody has
+every seat once. The next lap is the next turn of the same groups, until the blocks of the pattern
+are complete.
 
-A pattern is as many games in blocks as in laps, so game k is found by its pattern and the rest. The
-lengths of the patterns depend on m and n alone. They are computed once, as far as any programme has
-come, and shared by all lobbies. The last results are cached, because a match that begins is asked
-for more than once.
+A pattern has as many games in blocks as in laps, so game k is located by its pattern and an offset.
+The lengths of the patterns depend only on m and n. They are computed on demand and shared by all
+lobbies. Recent results are cached, because each match is looked up several times.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 Steps: TypeAlias = tuple[int, ...]
-"""The members at a match, counted from the first seat's member: ``(0, 1, 2)``."""
+"""The steps from the member in the first seat to the member in each seat: ``(0, 1, 2)``."""
 
 
 class Lineup(NamedTuple):
@@ -41,23 +41,23 @@ class Lineup(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """The games of one pattern: `turns` are the pattern and what moving up makes of it."""
+    """The games of one pattern; `turns` are the pattern and its rotations by whole seats."""
 
     turns: list[Steps]
     first_game: int
     first_deal: int
     groups: int
-    """The number of starts after which the pattern comes to the same members again."""
+    """The number of groups before the pattern selects the same members again."""
 
 
 def fixed_lineup(seats: int, game: int, shift: int) -> Lineup:
-    """Return the lineup of a game without rotation: always the first members."""
+    """Return the lineup of every game of an item without rotation: the first members."""
     return Lineup(tuple((seat + shift) % seats for seat in range(seats)), game)
 
 
 @lru_cache(maxsize=256)
 def block_lineup(members: int, seats: int, game: int, shift: int) -> Lineup:
-    """Return the lineup of a game, counted from 0, of an item that is played in blocks."""
+    """Return the lineup of game `game`, counted from 0, of an item that is played in blocks."""
     stretch, rest, cycled = _series(members, seats).find(game)
     start, first = divmod(rest, seats)
     steps = stretch.turns[0][first:] + stretch.turns[0][:first]
@@ -67,7 +67,7 @@ def block_lineup(members: int, seats: int, game: int, shift: int) -> Lineup:
 
 @lru_cache(maxsize=256)
 def lap_lineup(members: int, seats: int, game: int, shift: int) -> Lineup:
-    """Return the lineup of a game, counted from 0, of an item that is played in laps."""
+    """Return the lineup of game `game`, counted from 0, of an item that is played in laps."""
     stretch, rest, cycled = _series(members, seats).find(game)
     turn, start = divmod(rest, members)
     who = tuple((start + shift + step) % members for step in stretch.turns[turn])
@@ -79,7 +79,7 @@ def lap_lineup(members: int, seats: int, game: int, shift: int) -> Lineup:
 
 
 class _Series:
-    """The patterns of n seats among m members, each computed when a game needs it."""
+    """The patterns of n seats among m members, computed on demand."""
 
     def __init__(self, members: int, seats: int) -> None:
         self._members = members
@@ -90,7 +90,7 @@ class _Series:
         self._complete = False
 
     def find(self, game: int) -> tuple[_Stretch, int, int]:
-        """Return a game's pattern, its place in there, and the deals of earlier cycles."""
+        """Return a game's pattern, its index there, and the number of earlier deals."""
         while game >= self._games and not self._complete:
             self._find_next()
         cycle, game = divmod(game, self._games) if self._complete else (0, game)
@@ -111,13 +111,13 @@ class _Series:
 
 
 _series = lru_cache(maxsize=256)(_Series)
-"""The patterns by members and seats, the most recently used; all lobbies share them."""
+"""The most recently used patterns, by members and seats, shared by all lobbies."""
 
 
 def _patterns(members: int, seats: int) -> Iterator[Steps]:
-    """Yield every pattern once: the smallest of all that are turns of each other.
+    """Yield every pattern once, as the smallest of its rotations.
 
-    If everybody plays, yield only patterns whose lap is one group in all its turns.
+    If everybody plays, yield only patterns whose lap consists of all turns of one group.
     """
     if members == seats:
         for step in range(1, members + 1):
@@ -131,7 +131,7 @@ def _patterns(members: int, seats: int) -> Iterator[Steps]:
 
 
 def _turns(pattern: Steps, members: int) -> list[Steps]:
-    """Return the different patterns that come of letting everybody move up by one seat."""
+    """Return the distinct rotations of a pattern, each one seat further than the last."""
     turns = [pattern]
     for first in range(1, len(pattern)):
         moved = pattern[first:] + pattern[:first]

@@ -1,12 +1,12 @@
 """A round of a lobby: its matches, from waiting to settled, and their outcomes. Pure.
 
-A match of the round is waiting, running, or settled, and settled in one of three ways. It *ended*
-with a result that counts. It was *aborted*, by two server failures or by the operator, and counts
-for nobody. Or it is *void*: it never began, because a player left, the host closes the lobby, or
-the matches before it failed one after the other (`stopped`).
+A match of the round is waiting, running, or settled. There are three ways to settle it. It *ended*
+with a result that counts. It was *aborted*, by two server failures or by the operator, and does not
+count. Or it is *void*: it never began, because a player left, the host closed the lobby, or too
+many matches failed in a row (`stopped`).
 
-In an arranged lobby, which has one round, the host chooses the matches one by one, each under a
-tag. The outcome of every tag is kept in compact form until the lobby closes, since there may be
+In an arranged lobby, which has one round, the host chooses each match and gives it a tag. The
+outcomes of all tags are kept in compact form until the lobby closes, because there may be
 thousands.
 """
 
@@ -35,14 +35,14 @@ class SettledMatch:
 
 @dataclass(slots=True)
 class Round:
-    """One round of a lobby. Only the lobby's state changes it."""
+    """One round of a lobby. Only `LobbyState` changes it."""
 
     lobby: str
     number: int
     seed: int
     started: bool = False
     roster: tuple[Player, ...] = ()
-    """The members since the start of the round, whether or not still here."""
+    """All players who have been members since the start of the round."""
     planned: int = 0
     """The total number of matches of the round."""
     waiting: MatchQueue = field(default_factory=ArrangedQueue)
@@ -50,27 +50,27 @@ class Round:
     running: dict[str, PlannedMatch] = field(default_factory=dict)
     """The running matches by identifier."""
     repeated: frozenset[int] = frozenset()
-    """Numbers of matches that were aborted once and are played again."""
+    """Numbers of the matches that are played again after a server failure."""
     tags: dict[str, int] = field(default_factory=dict)
-    """The number of each match that the host arranged."""
+    """The numbers of arranged matches by tag."""
     settled: dict[int, SettledMatch] = field(default_factory=dict)
-    """Arranged matches by number, when they are over or void."""
+    """The settled arranged matches by number."""
     item_kinds: dict[str, ProgrammeItem] = field(default_factory=dict)
-    """The arranged items so far, without seeds: matches of one kind share one item."""
+    """The items arranged so far, without seeds; matches of one kind share one item."""
     ended: int = 0
     aborted: int = 0
     void: int = 0
     failed_in_a_row: int = 0
-    """The server's failures to play matches since the last one ended, including repeated ones."""
+    """The number of server failures since the last match that ended, repetitions included."""
     last_failure: str = ""
-    """The reason in the result of the last of them."""
+    """The reason for the last of them."""
     stopped: str = ""
-    """Why the rest of the round is not played; empty if nothing stopped it."""
+    """Why the rest of the round is canceled, or an empty text."""
     standings: StandingsTable = field(default_factory=StandingsTable)
 
     @property
     def playing(self) -> bool:
-        """Whether there is a match to play or to finish."""
+        """Whether a match is running or waiting."""
         return bool(self.running or self.waiting)
 
     @property
@@ -79,7 +79,7 @@ class Round:
         return self.ended + self.aborted + self.void
 
     def matches_of(self, player: str) -> list[str]:
-        """Return the running matches that a player began with a seat at."""
+        """Return the running matches in which the player had a seat at the start."""
         return [
             match
             for match, planned in self.running.items()
@@ -87,7 +87,7 @@ class Round:
         ]
 
     def match_key(self, number: int) -> str:
-        """Return the identifier of a match, the same for every attempt to begin it."""
+        """Return the identifier of a match, which is the same for all attempts to begin it."""
         again = "b" if number in self.repeated else ""
         return f"{self.lobby}-{self.number}-{number}{again}"
 
@@ -117,7 +117,7 @@ class Round:
         self.running[entry.match] = self.waiting.take(entry.number)
 
     def end(self, entry: MatchEnded, here: Collection[str]) -> None:
-        """Count a match that is over; the server's failure is played again if all are `here`."""
+        """Count a finished match; repeat it after a server failure if all players are `here`."""
         planned = self.running.pop(entry.match)
         if entry.result.cause is Cause.ABORTED:
             self._settle(planned, entry.result)
@@ -142,7 +142,7 @@ class Round:
             self.waiting.put_back(planned)
 
     def drop(self, player: str | None = None) -> None:
-        """Let the waiting matches of a player, or all, be void."""
+        """Void the waiting matches of a player, or all waiting matches."""
         dropped = self.waiting.drop(player)
         for planned in dropped.arranged:
             self._settle(planned, None)

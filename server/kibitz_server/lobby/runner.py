@@ -1,10 +1,9 @@
 """The I/O shell around one lobby: its log, its timer, and the requests to it.
 
-As with a match, the results of a command go to the store first and are announced when they are
-durable. A lobby is never ahead of its log. If something raises after an entry has changed the lobby
-and before the entry was appended, the runner is closed and handed back to the directory, which
-reloads the lobby from the disk. A lobby that had to be reloaded `MAX_RELOADS` times is closed for
-good.
+As with a match, the entries of a command are written first, and its effects are announced when they
+are durable. A lobby is never ahead of its log: if an exception occurs after an entry has changed
+the lobby and before the entry was appended, the runner is closed, and the directory reloads the
+lobby from the disk. After `MAX_RELOADS` reloads the lobby is closed for good.
 
     request --> engine.handle --> effects --Append--> store ...commit... durable --> released
                  (answers, news, house bots, matches: after the entries before them)
@@ -52,18 +51,18 @@ from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.lobby")
 TICK_RETRY_MS = 1000
-"""The delay before the next attempt after something raised in a timer."""
+"""Delay before a retry after an exception in a timer."""
 MAX_RELOADS = 3
-"""The maximum number of reloads of a lobby that was ahead of its log."""
+"""Maximum number of reloads of a lobby that got ahead of its log."""
 _OF_MEMBERS = (entries.Joined, entries.Left, entries.Kicked, entries.HouseLost)
 """The entries that change who is a member."""
 _ANY_MATCH = Capabilities()
-"""The default capabilities: one object for all, since every seat keeps its own otherwise."""
+"""The default capabilities, as one shared object to save memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LobbyContext:
-    """The services that the runners of a server's lobbies share."""
+    """The services that all lobby runners of a server share."""
 
     loop: AbstractEventLoop
     clock: Callable[[], int]
@@ -76,19 +75,19 @@ class LobbyContext:
     plies: Callable[[Sequence[str]], Mapping[str, int]]
     """Returns the plies of running matches, as spectators may see them."""
     begin_match: Callable[[LobbyRunner, commands.BeginMatch], None]
-    """Makes a match."""
+    """Creates a match."""
     vacate_seat: Callable[[commands.VacateSeat], None]
-    """Lets a player leave a running match."""
+    """Removes a player from its seat at a running match."""
     members_changed: Callable[[LobbyRunner], None]
-    """Called when a player has joined the lobby, or is no longer a member."""
+    """Called after a change of the members."""
     closed: Callable[[LobbyRunner], None]
-    """Called when the lobby is closed, and that was announced."""
+    """Called after the end of the lobby was announced."""
     log_lost: Callable[[LobbyRunner, StoreError], None]
     """Reloads a lobby whose log could not be written; this runner is no longer usable."""
 
 
 class LobbyRunner:
-    """The runner of one lobby: carries out commands and performs the engine's effects."""
+    """Carries out the commands to one lobby, and performs the effects of its engine."""
 
     __slots__ = (
         "_context",
@@ -114,16 +113,16 @@ class LobbyRunner:
         *,
         restored: bool = False,
     ) -> None:
-        """`shown` is the state that the disk has: equal to the engine's, and not shared with it."""
+        """`shown` is the state of the lobby on the disk, in an object of its own."""
         self._context = context
         self.engine = engine
         self.shown = shown
-        """The lobby as the disk has it, which is all that others see; commits advance it."""
+        """The lobby as of the last durable entry, the only state that clients can see."""
         self.brief = lobby_brief(shown)
         """Its line in lists."""
         self.stream = stream
         self.pending = PendingQueue(f"lobby {self.key}", stream)
-        """The actions to perform once the entries before them are durable."""
+        """Effects that wait for earlier entries to become durable."""
         self.news = NewsFeed(context.loop, context.plies, shown, engine.presence, self.pending)
         self.bots = SeatBots(
             context.loop,
@@ -134,11 +133,11 @@ class LobbyRunner:
             self.command,
         )
         self.closed = False
-        """Whether this runner carries out nothing any more."""
+        """Whether this runner has stopped carrying out commands."""
         self.reloads = 0
         """The number of times this lobby was reloaded because it was ahead of its log."""
         self.restored = restored
-        """Whether it was read from its log, which may be older than those of its matches."""
+        """Whether it was restored from its log, which may be older than those of its matches."""
         self._timer: Deadline | None = None
 
     @property
@@ -148,13 +147,13 @@ class LobbyRunner:
 
     @property
     def stored(self) -> bool:
-        """Whether the disk has the lobby at all."""
+        """Whether the opening of the lobby is on the disk."""
         return self.stream.durable >= 0
 
     # --- requests ---------------------------------------------------------------------------
 
     def open(self, step: Step, peer: Peer, request: int) -> None:
-        """Perform the first effects of a new lobby; its head is being written."""
+        """Perform the first effects of a new lobby, whose first entry is being written."""
         self.pending.hold_answer(0, peer, request, partial(self.answer_host, peer, request))
 
         def begin() -> Step:
@@ -164,12 +163,12 @@ class LobbyRunner:
         self._attempt(begin, peer, request)
 
     def answer_host(self, peer: Peer, request: int) -> None:
-        """Answer the request that opened the lobby, as often as it is resent."""
+        """Answer the request that opened the lobby, or a copy of it."""
         invite = self.engine.state.opened.invite
         peer.answer(Done(re=request, lobby=self.key, invite=invite))
 
     def answer_again(self, peer: Peer, request: int) -> bool:
-        """Answer a resent request that was carried out; return whether it is one."""
+        """Answer a resent request that was carried out before; return whether it is one."""
         key, state = peer.request_key(request), self.engine.state
         if peer.identity is None or key is None or key not in state.requests:
             return False
@@ -181,9 +180,8 @@ class LobbyRunner:
         return True
 
     def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> bool:
-        """Carry out a command now and answer it; return whether it was carried out.
-
-        It was not if it was refused, failed, or came while the lobby is reloaded.
+        """Carry out a command and answer it; return whether it was carried out. Returns False if
+        the command was refused or failed, or the lobby is being reloaded.
         """
         if self.closed:
             if peer is not None:
@@ -192,7 +190,7 @@ class LobbyRunner:
         key = None if peer is None else peer.request_key(request)
         work = partial(self.engine.handle, command, self._context.clock(), key)
         step = self._attempt(work, peer, request)
-        if isinstance(command, commands.Connected | commands.Disconnected):  # in no entry
+        if isinstance(command, commands.Connected | commands.Disconnected):  # these make no entry
             self.pending.hold(self.stream.tail, self.news.schedule)
         done = step is not None and not any(
             isinstance(effect, commands.Refuse) for effect in step.effects
@@ -204,7 +202,7 @@ class LobbyRunner:
         return done
 
     def _refuse_closed(self, peer: Peer, request: int) -> None:
-        """Refuse a request to a lobby that is over, or that is reloaded."""
+        """Refuse a request to a lobby that is closed or being reloaded."""
         if self._is_over:
             over = commands.Refuse("", Code.CLOSED, "the lobby is closed")
             self._hold_refusal(over, peer, request)
@@ -213,7 +211,7 @@ class LobbyRunner:
 
     @property
     def _is_over(self) -> bool:
-        """Whether the lobby is closed for good, and not only to be reloaded."""
+        """Whether the lobby is closed for good, rather than for a reload."""
         return self.engine.state.phase == "closed" and not self.stream.failed
 
     def join(self, peer: Peer, identity: Identity, invite: str | None, request: int) -> bool:
@@ -240,18 +238,18 @@ class LobbyRunner:
             self.pending.hold(self.stream.tail, announce)
 
     def match_lost(self, match: str, result: Result) -> None:
-        """Count the result of a match that could not be made or read."""
+        """Count the result of a match that could not be created or read."""
         if match in self.engine.state.round.running:
             brief = match_brief(self.engine.state, match)
             self.match_ended(brief.model_copy(update={"result": result}), result)
 
     def _show(self, entry: entries.Entry) -> None:
-        """Show what an entry has changed, which is on the disk now."""
+        """Apply a durable entry to the visible state, and schedule news of it."""
         self.shown.apply(entry)
         self.brief = lobby_brief(self.shown)
         if isinstance(entry, _OF_MEMBERS):
             self._context.members_changed(self)
-        if not isinstance(entry, entries.MatchBegun):  # told by `match_started`
+        if not isinstance(entry, entries.MatchBegun):  # announced by `match_started`
             self.news.schedule()
 
     # --- effects ----------------------------------------------------------------------------
@@ -262,7 +260,7 @@ class LobbyRunner:
         peer: Peer | None = None,
         request: int = 0,
     ) -> Step | None:
-        """Do something with the lobby and perform the effects; return None if something raised."""
+        """Run `work` and perform its effects; return None after an exception."""
         try:
             step = work()
             self._apply_effects(step.effects, peer, request)
@@ -275,7 +273,7 @@ class LobbyRunner:
         return step
 
     def _apply_effects(self, effects: list[Effect], peer: Peer | None, request: int) -> None:
-        """Perform the effects of the lobby. Either all of its writes are made, or none."""
+        """Perform the effects of one step. Its entries are appended all or not at all."""
         appends = [effect for effect in effects if isinstance(effect, commands.Append)]
         lines = iter([_encode(append.entry) for append in appends])
         for effect in effects:
@@ -296,7 +294,7 @@ class LobbyRunner:
                     self.pending.hold(self.stream.tail, partial(self._perform, effect))
 
     def _hold_refusal(self, refusal: commands.Refuse, peer: Peer, request: int) -> None:
-        """Refuse a request once the disk has the state of the lobby that the refusal describes."""
+        """Refuse a request once the state that the refusal describes is durable."""
         answer = partial(
             peer.refuse,
             request,
@@ -312,7 +310,7 @@ class LobbyRunner:
         """Answer a request that was carried out."""
         if isinstance(effect, commands.Accepted):
             if not self.engine.state.is_insider(effect.player):
-                self.news.unfollow(peer)  # it has left on this connection, and knows it
+                self.news.unfollow(peer)  # it has left on this connection and needs no notice
             seeks = self.engine.state.opened.seek_s is not None
             peer.answer(Done(re=request, lobby=self.key if seeks else None))
             return
@@ -339,7 +337,7 @@ class LobbyRunner:
             case commands.VacateSeat():
                 self._context.vacate_seat(effect)
             case commands.NotifyRemoved(player, reason):
-                self.news.send_changes()  # with the last changes that this player may see
+                self.news.send_changes()  # the last changes that this player may see
                 if not self.engine.state.is_insider(player):
                     self.news.drop(player, LobbyClosed(lobby=self.key, reason=reason))
             case commands.LobbyOver(reason):
@@ -348,7 +346,7 @@ class LobbyRunner:
                 assert_never(effect)
 
     def _close(self, notice: LobbyClosed) -> None:
-        """Announce the end of the lobby; whatever raises there, it is closed."""
+        """Announce the end of the lobby and close it, even after an exception."""
         try:
             self.news.send_changes()
             self.news.broadcast(notice)
@@ -360,22 +358,22 @@ class LobbyRunner:
     # --- the log (storage.streams.Waiter) -----------------------------------------------------
 
     def durable(self, seq: int) -> None:
-        """Release everything that waited for the log up to this entry, which is durable."""
+        """Release everything that waited for entry `seq`, which is durable."""
         self.pending.durable(seq)
 
     def lost(self, error: StoreError) -> None:
-        """Handle a log that could not be written."""
+        """Have the lobby reloaded, because its log could not be written."""
         self.suspend()
         self.pending.lost()
         self._context.log_lost(self, error)
 
     def finish_closing(self) -> None:
-        """Close the log of a closed lobby: the server died before that was written."""
+        """Close the log of a closed lobby if the server died before it did."""
         if self.engine.state.closed is not None:
             self._close(LobbyClosed(lobby=self.key, reason=self.engine.state.closed))
 
     def _handle_failure(self) -> None:
-        """Continue if the lobby agrees with its log; otherwise have it reloaded."""
+        """Continue if the lobby is not ahead of its log; otherwise have it reloaded."""
         if self.closed or self.engine.state.seq == self.stream.tail:
             return
         if self.reloads >= MAX_RELOADS:
@@ -388,7 +386,7 @@ class LobbyRunner:
         self.pending.reload_when_durable(reload)
 
     def _close_in_log(self) -> None:
-        """Close a lobby that cannot continue; its running matches go on."""
+        """Close a lobby that cannot continue; its running matches continue."""
         LOG.error("lobby %s is closed: it cannot be gone on with", self.key)
         self.suspend()
         self.engine.state.closed = "failed"

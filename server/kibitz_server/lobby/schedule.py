@@ -1,19 +1,18 @@
-"""Programmes: the matches of a lobby, their seeds, and which of them may begin now. Pure.
+"""Programmes: the matches of a lobby, their seeds, and which of them can begin. Pure.
 
-A programme is computed, not stored: match k follows from k and from the facts that are fixed when a
-round starts: the items, the members able to play them, and the round's seed. Matches that have not
-begun take no memory.
+A programme is computed rather than stored. Match k follows from k and from what is fixed when a
+round starts: the items, the members able to play them, and the round's seed. So waiting matches
+take no memory.
 
-*Blocks and laps.* A balanced game is planned block by block (`rotation`), and the matches of a
-block carry its number: they are one unit, whose results should be read together. In every other
-game a single match is meaningful, and it matters more that everybody plays soon: it is planned in
-laps.
+*Blocks and laps.* A balanced game is planned in blocks (`rotation`), and its matches have the
+number of their block, whose results should be read together. In other games a single match is
+meaningful, and everybody should play soon, so they are planned in laps.
 
-*Secrets.* In a game with hidden information each match has its own seed, also inside a block. The
-seed is published when its match is over, and a shared one would reveal the hidden parts of the
-block's other matches, and the server's future draws in them. Blocks of such a game only balance the
-seats, which suffices if nothing is dealt. For the same reason the seed that a host gave is hashed,
-not counted up, so that one seed reveals nothing about the next.
+*Secrets.* In a game with hidden information each match has its own seed, even within a block. A
+seed is published after its match, and a shared one would reveal the hidden parts of the other
+matches of the block, and the server's future draws in them. Blocks of such a game only balance the
+seats, which suffices if nothing is dealt. For the same reason seeds are hashes of the host's seed
+rather than successive numbers, so that one seed reveals nothing about the next.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ from kibitz_protocol.wire.values import derive_seed, seed_number
 from kibitz_server.lobby.rotation import Lineup, block_lineup, fixed_lineup, lap_lineup
 
 SEED_LIMIT = 2**256
-"""Seeds are below this number, which every JSON implementation reads back exactly."""
+"""Upper limit of seeds; every JSON implementation reads smaller numbers exactly."""
 MAX_OVERTAKE = 256
-"""The number of places by which a match may overtake another that waits for a busy player."""
+"""How many places ahead of a match that waits for a busy player another match may begin."""
 
 
 class Unplayable(ValueError):
-    """A programme that these members cannot play; `str()` is a message for people."""
+    """Raised for a programme that the members cannot play; `str()` is a message for users."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A member who may be seated. People have the default capabilities."""
+    """A member who may be seated. Humans have the default capabilities."""
 
     player: Player
     capabilities: Capabilities
@@ -50,9 +49,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class PlannedMatch:
-    """A match to be played: `number` counts a round's matches from 1, `players` are by seat.
-
-    `block` counts the round's blocks from 1, None for a match that is not part of one.
+    """A match to play. `number` counts the matches of a round from 1, and `players` are by seat.
+    `block` counts the blocks of the round from 1, and is None outside blocks.
     """
 
     number: int
@@ -61,11 +59,11 @@ class PlannedMatch:
     seed: int
     block: int | None = None
     tag: str | None = None
-    """The host's name for it, where the host arranged it."""
+    """The tag that the host gave it, if the host arranged it."""
 
 
 class Fixture(NamedTuple):
-    """A match that waits: its number and its players, by seat."""
+    """A waiting match: its number, and its players by seat."""
 
     number: int
     players: tuple[Player, ...]
@@ -76,7 +74,7 @@ _Waiting = TypeVar("_Waiting", bound=Fixture | PlannedMatch)
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The matches of one item: `index` is its place in the programme."""
+    """The matches of one item; `index` is the item's index in the programme."""
 
     item: ProgrammeItem
     index: int
@@ -95,15 +93,15 @@ class Part:
 
     @property
     def everybody_plays(self) -> bool:
-        """Whether all of its matches have the same players."""
+        """Whether the same players take part in all of its matches."""
         return not self.item.rotate or len(self.able) == self.item.seats
 
     def regulars(self) -> Sequence[Player]:
-        """Return the players of any of its matches."""
+        """Return the players who take part in any of its matches."""
         return self.able if self.item.rotate else self.able[: self.item.seats]
 
     def is_playable(self, here: Collection[str]) -> bool:
-        """Return whether enough of its players are `here` for any of its matches."""
+        """Return whether enough players are `here` for at least one of its matches."""
         present = sum(player.player in here for player in self.regulars())
         return present >= self.item.seats
 
@@ -127,7 +125,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Programme:
-    """The matches of one round, item after item, numbered from 1 to `count`."""
+    """The matches of one round in the order of its items, numbered from 1 to `count`."""
 
     _parts: Sequence[Part]
     _shift: int
@@ -146,10 +144,9 @@ class Programme:
         balanced: Collection[str] = (),
         first: int = 0,
     ) -> Programme:
-        """Return the programme of a round; `hidden` and `balanced` name games that are so.
-
-        Each round after the first rotates all seats by one, and all are rotated by `first`. Raises
-        `Unplayable` when an item has more seats than there are members able to play it.
+        """Return the programme of a round; `hidden` and `balanced` name games. Seats are rotated by
+        `first`, and by one more in each later round. Raises `Unplayable` if an item has more seats
+        than members able to play it.
         """
         parts: list[Part] = []
         count = blocks = 0
@@ -169,7 +166,7 @@ class Programme:
         return tuple(able[index] for index in part.lineup(number - part.first, self._shift).seats)
 
     def match(self, number: int) -> PlannedMatch:
-        """Return a match with all that is fixed of it."""
+        """Return a match by its number, with its item, players and seed."""
         part = self.part_of(number)
         game = number - part.first
         lineup = part.lineup(game, self._shift)
@@ -179,7 +176,7 @@ class Programme:
 
     @property
     def parts(self) -> Sequence[Part]:
-        """The items' matches, in order; an item may have none."""
+        """The matches by item, in order; an item may have none."""
         return self._parts
 
     def part_of(self, number: int) -> Part:
@@ -193,17 +190,17 @@ class Programme:
 
 
 def block_size(item: ProgrammeItem, balanced: Collection[str]) -> int:
-    """Return how many matches of an item form one unit: all turns of a group, or a single one."""
+    """Return the number of matches in a block of an item, 1 if it is not played in blocks."""
     return item.seats if item.rotate and item.game in balanced else 1
 
 
 def match_count(item: ProgrammeItem, balanced: Collection[str]) -> int:
-    """Return the number of matches of an item: as asked for, else one match or one block."""
+    """Return the number of matches of an item: the requested number, or else one block."""
     return block_size(item, balanced) if item.games is None else item.games
 
 
 def uneven_blocks_problem(item: ProgrammeItem, balanced: Collection[str]) -> str | None:
-    """Return why the number of matches does not make whole blocks, or None."""
+    """Return a problem if the number of matches is no multiple of the block size, or None."""
     size = block_size(item, balanced)
     rest = match_count(item, balanced) % size
     if not rest:
@@ -231,14 +228,13 @@ def next_matches(
     capacity: Mapping[str, int],
     fewest: int = 1,
 ) -> list[_Waiting]:
-    """Choose what may begin now, in order, with at most `at_once` matches running in all.
+    """Choose the matches that begin now, in order, so that at most `at_once` are running.
 
-    `waiting` is in the order of the numbers; matches of players who are not here may be left out.
-    `capacity` is how many matches each player plays at the same time. A player with 0 or no entry
-    is not here; its matches wait and block no others. If a player is busy, later matches go first.
-    But none begins that is more than `MAX_OVERTAKE` numbers later than the first match that waits
-    for a busy player, so that no match waits forever. `fewest` is the smallest number of seats of
-    any waiting match.
+    `waiting` is ordered by number, and may omit matches of absent players. `capacity` is how many
+    matches each player can play at the same time. A player with 0 or no entry is absent; its
+    matches do not block others. Later matches may begin before one that waits for a busy player,
+    but at most `MAX_OVERTAKE` numbers ahead, so that no match waits forever. `fewest` is the
+    smallest number of seats of any waiting match.
     """
     free = {player: places for player, places in capacity.items() if places > 0}
     here = frozenset(free)
@@ -261,7 +257,7 @@ def next_matches(
 
 
 def unable_reason(item: ProgrammeItem, capabilities: Capabilities) -> str | None:
-    """Return why a bot with these capabilities does not play `item`, or None."""
+    """Return why a bot with these capabilities cannot play `item`, or None."""
     if capabilities.games:
         claims = [claim for claim in capabilities.games if claim.game == item.game]
         if not claims:
@@ -295,7 +291,7 @@ def _clock_problem(control: TimeControl, capabilities: Capabilities) -> str | No
 
 
 def assured_ms(control: TimeControl) -> int:
-    """Return the milliseconds that a clock leaves on every move, however long the match."""
+    """Return the milliseconds that a clock guarantees for every move, however long the match."""
     period = control.period_ms if control.periods else 0
     return control.move_ms + control.increment_ms + period
 
@@ -303,11 +299,10 @@ def assured_ms(control: TimeControl) -> int:
 def arranged_seed(
     item: ProgrammeItem, tag: str, base_seed: int, hidden: Collection[str], *, drawn: bool = False
 ) -> int:
-    """Return the seed of a match that a host arranged.
-
-    It is the one that the host gave, which several matches may share. In a game with hidden
-    information each tag has its own seed, since the seed of the first match to end is published. If
-    the server draws all deals (`drawn`), the host's seed only selects which matches share one.
+    """Return the seed of an arranged match. It is the seed that the host gave, which matches may
+    share. In a game with hidden information each tag has its own seed, because seeds are published
+    after a match. If the server draws all deals (`drawn`), the host's seed only selects the matches
+    that share a deal.
     """
     if item.seed is None or (drawn and item.game in hidden):
         return derive_seed(base_seed, "tag", tag)
@@ -318,7 +313,7 @@ def arranged_seed(
 
 
 def _occupy(free: dict[str, int], planned: Fixture | PlannedMatch) -> None:
-    """Take a place of every player; players without a place left are removed from `free`."""
+    """Use up one place of every player; remove players without places from `free`."""
     for player in planned.players:
         places = free.pop(player.player, 0) - 1
         if places > 0:

@@ -1,4 +1,4 @@
-"""The processes of the house bots that have seats in a lobby."""
+"""The processes of a lobby's house bots."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kibitz_server.net.loop_clock import Deadline
 
 LOG = logging.getLogger("kibitz.lobby")
 BOT_START_TIMEOUT_S = 30.0
-"""The time that a house bot may take to join and warm up."""
+"""How long a house bot may take to join."""
 
 
 class SeatBots:
-    """Starts and stops the processes, and reports each that fails."""
+    """Starts and stops the processes, and reports failures."""
 
     __slots__ = (
         "_bot_starter",
@@ -42,7 +42,7 @@ class SeatBots:
         state: LobbyState,
         report: Callable[[BotFailed], object],
     ) -> None:
-        """`report` is called for a process that ended by itself, or whose bot did not join."""
+        """`report` is called if a process exits or its bot does not join in time."""
         self._loop = loop
         self._clock = clock
         self._bot_starter = bot_starter
@@ -53,7 +53,7 @@ class SeatBots:
         """The process of each house seat, and its player."""
 
     def start(self, order: StartBot) -> None:
-        """Start the process of a seat, in place of the one that it had."""
+        """Start a process for a seat, and stop its former one."""
         seat = order.seat
         self.stop(seat)
         try:
@@ -68,27 +68,27 @@ class SeatBots:
         Deadline(self._loop, self._clock, due, partial(self._check_arrived, seat, process))
 
     def stop(self, seat: int) -> None:
-        """End the process of a seat, if there is one. It is not reported."""
+        """Stop the process of a seat, if there is one, without a report."""
         seated = self._processes.pop(seat, None)
         if seated is not None:
             seated[0].stop()
 
     def stop_all(self) -> None:
-        """End all processes and report nothing more: the lobby is closed, or taken over."""
+        """Stop all processes and all reports, because the lobby is closed or was taken over."""
         for seat in list(self._processes):
             self.stop(seat)
-        # Else the lobby and this would keep each other until a collection.
+        # This breaks a reference cycle with the lobby.
         self._report = _ignore
 
     def seat_of(self, player: str) -> int | None:
-        """Return the house seat that this player's process was started for."""
+        """Return the seat that this house bot was started for, or None."""
         for seat, (_, bot) in self._processes.items():
             if bot.player == player:
                 return seat
         return None
 
     def _ended(self, seat: int, process: HouseBotProcess, player: Player) -> None:
-        """Handle a process that has ended by itself."""
+        """Report a process that has exited."""
         self._fail(seat, process, process.end_reason)
 
     def _check_arrived(self, seat: int, process: HouseBotProcess) -> None:
@@ -100,7 +100,7 @@ class SeatBots:
 
     def _fail(self, seat: int, process: HouseBotProcess, reason: str) -> None:
         seated = self._processes.get(seat)
-        if seated is not None and seated[0] is process:  # and not one that was stopped since
+        if seated is not None and seated[0] is process:  # it may have been stopped since
             self.stop(seat)
             self._report(BotFailed(seat, reason))
 

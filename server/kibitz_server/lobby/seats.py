@@ -10,7 +10,7 @@ from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import Player
 
 MAX_BOT_FAILURES = 3
-"""The failures of a house bot in a round after which its seat is open to anybody."""
+"""Failures of a house bot in one round before its seat opens to everybody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,28 +25,28 @@ class SeatedMember:
 
 @dataclass(slots=True)
 class Seats:
-    """The seats of one lobby. Only the lobby's state changes them."""
+    """The seats of one lobby. Only `LobbyState` changes them."""
 
     specs: Sequence[SeatSpec]
     """The seats as the settings describe them."""
     members: dict[str, SeatedMember] = field(default_factory=dict)
     banned: frozenset[str] = frozenset()
-    """Players whom the host removed."""
+    """The players whom the host has removed."""
     abandoned: frozenset[int] = frozenset()
-    """House seats whose house bot has failed too often: anybody may take them."""
+    """House seats that are open to everybody, because their bot has failed or was removed."""
     failures: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    """The reasons for the failures of each seat's house bot in this round."""
+    """The reasons for the failures of house bots in this round, by seat."""
 
     def spec(self, seat: int) -> SeatSpec:
         """Return the present specification of a seat."""
         return OpenSeat() if seat in self.abandoned else self.specs[seat]
 
     def is_house(self, seat: int) -> bool:
-        """Return whether there is such a seat, and a house bot is started for it."""
+        """Return whether `seat` exists and is for a house bot."""
         return 0 <= seat < len(self.specs) and isinstance(self.spec(seat), HouseSeat)
 
     def house(self) -> list[int]:
-        """Return the seats that house bots are started for."""
+        """Return the seats for house bots."""
         return [seat for seat in range(len(self.specs)) if self.is_house(seat)]
 
     def free(self) -> list[int]:
@@ -62,7 +62,7 @@ class Seats:
         return sorted(self.members.values(), key=lambda member: member.seat)
 
     def is_house_bot(self, player: str) -> bool:
-        """Return whether a player is a member and a house bot."""
+        """Return whether a player is a house bot with a seat here."""
         member = self.members.get(player)
         return member is not None and member.player.kind == "house"
 
@@ -79,7 +79,7 @@ class Seats:
         self.members[player] = replace(self.members[player], ready=ready)
 
     def kick(self, player: str) -> None:
-        """Remove a member for good: a player is banned, a house bot gives up its seat."""
+        """Remove a member: ban a player, or open the seat of a house bot to everybody."""
         seat = self.members.pop(player).seat
         if self.is_house(seat):
             self.abandoned |= {seat}
@@ -87,7 +87,7 @@ class Seats:
             self.banned |= {player}
 
     def note_failure(self, seat: int, reason: str) -> str | None:
-        """Count a failure of a seat's house bot; return the bot if that removes it."""
+        """Count a failure of a seat's house bot; return the bot's key if that removes it."""
         self.failures[seat] = (*self.failures.get(seat, ()), reason)
         given_up = len(self.failures[seat]) >= MAX_BOT_FAILURES
         if given_up:
@@ -99,7 +99,7 @@ class Seats:
         return self.members.pop(bot.player.player).player.player if given_up else None
 
     def begin_round(self) -> None:
-        """Forget the failures, and which people are ready."""
+        """Forget all failures, and the ready flags of everybody except house bots."""
         self.failures = {}
         for player in self.members:
             if not self.is_house_bot(player):

@@ -1,12 +1,12 @@
-"""The special rules of lobbies that were opened by `seek`. Pure.
+"""The additional rules of lobbies that were opened by `seek`. Pure.
 
 A seek is a lobby with one item, a seat for each of its players, and these rules:
 
-- The opener has the first seat. When it leaves, the seek is withdrawn: the lobby closes.
-- It closes as well when a player leaves after the first start, and when it has gathered, or has
-  been finished, for as long as its opener was willing to wait.
-- Every player may ask for a rematch, which also declares it ready. Another player who asks then
-  only becomes ready.
+- The opener has the first seat. The lobby closes when it leaves.
+- The lobby also closes when a player leaves after the first start, and when nobody has played for
+  as long as the opener was willing to wait.
+- Every player may ask for a rematch, which also sets its ready flag. A second player who asks only
+  becomes ready.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def seek_settings(name: str, terms: SeekTerms) -> LobbySettings:
 
 
 def terms_of(state: LobbyState) -> SeekTerms | None:
-    """Return the terms of a seek; None if the lobby was not opened by `seek`."""
+    """Return the terms of a seek, or None for any other lobby."""
     if state.opened.seek_s is None:
         return None
     return SeekTerms(item=state.settings.programme[0], rated=state.settings.rated)
 
 
 def same_terms(games: Mapping[str, Game], one: SeekTerms | None, other: SeekTerms) -> bool:
-    """Return whether terms are the same, however their options are written."""
+    """Return whether two terms are equal, regardless of how their options are written."""
     if one is None or one.rated != other.rated:
         return False
     bare = [terms.item.model_copy(update={"options": {}}) for terms in (one, other)]
@@ -52,7 +52,7 @@ def same_terms(games: Mapping[str, Game], one: SeekTerms | None, other: SeekTerm
 
 
 def _options(games: Mapping[str, Game], item: ProgrammeItem) -> object:
-    """Return options as the game reads them; None if it refuses them."""
+    """Return the options as parsed by the game, or None if they are invalid."""
     game = games.get(item.game)
     try:
         return None if game is None else game.Options.from_wire(item.options)
@@ -61,13 +61,13 @@ def _options(games: Mapping[str, Game], item: ProgrammeItem) -> object:
 
 
 def is_open(state: LobbyState) -> bool:
-    """Return whether a lobby waits for players who seek the same."""
+    """Return whether a lobby is a seek that still waits for players."""
     seeks = state.opened.seek_s is not None and state.round.number == 1
     return seeks and state.phase == "gathering" and bool(state.seats.free())
 
 
 def is_over(state: LobbyState) -> bool:
-    """Return whether a seek has no players left to continue with."""
+    """Return whether a seek cannot continue, because a player has left."""
     if state.opened.seek_s is None or state.phase not in ("gathering", "finished"):
         return False
     begun = state.phase == "finished" or state.round.number > 1
@@ -76,7 +76,7 @@ def is_over(state: LobbyState) -> bool:
 
 
 class SeekTimer:
-    """The time since which nobody has played in a seek, in the caller's monotonic milliseconds."""
+    """Measures how long nobody has played in a seek, in the caller's monotonic milliseconds."""
 
     __slots__ = ("_key", "_since")
 
@@ -85,13 +85,13 @@ class SeekTimer:
         self._since = now
 
     def note(self, state: LobbyState, now: int) -> None:
-        """Note the lobby's state at `now`."""
+        """Restart the timer at `now` if the phase or the round has changed."""
         key = (state.phase, state.round.number)
         if key != self._key:
             self._key, self._since = key, now
 
     def due(self, state: LobbyState) -> int | None:
-        """Return when the seek expires if nothing happens before; None for another lobby."""
+        """Return when the seek expires unless something happens; None if it is no idle seek."""
         seconds = state.opened.seek_s
         if seconds is None or state.phase not in ("gathering", "finished"):
             return None

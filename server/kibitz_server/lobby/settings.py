@@ -1,8 +1,7 @@
 """Checks of a lobby's settings before it is opened. Pure.
 
-Settings that would make a match fail, or a house bot fail again and again, are reported to the host
-at once, and not only when the lobby is full. Each function returns the refusal's code and a
-sentence, or None if nothing is wrong.
+The host learns at once, rather than when the lobby is full, of settings with which a match or a
+house bot would fail. Each function returns a refusal's code and message, or None.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ SettingsProblem: TypeAlias = tuple[Code, str]
 
 
 def house_seats(settings: LobbySettings) -> int:
-    """Return how many seats of a lobby have a process of the server."""
+    """Return the number of house seats."""
     return sum(isinstance(seat, HouseSeat) for seat in settings.seats)
 
 
@@ -33,8 +32,8 @@ def settings_problem(
 ) -> SettingsProblem | None:
     """Return why a lobby cannot have these settings, or None.
 
-    The caller checks games, options and personalities, which it has; `balanced` names the games
-    that are played in blocks.
+    The caller checks games, options and personalities. `balanced` names the games that are played
+    in blocks.
     """
     return (
         _places_problem(settings)
@@ -112,7 +111,7 @@ def _lag_problem(settings: LobbySettings) -> SettingsProblem | None:
 
 
 def house_bots_problem(settings: LobbySettings, bots: BotCatalog) -> SettingsProblem | None:
-    """Return why the house bots of a lobby cannot play there, or None."""
+    """Return why a house bot of the lobby cannot play in it, or None."""
     for index, spec in enumerate(settings.seats):
         if isinstance(spec, HouseSeat):
             path = f"settings.seats.{index}"
@@ -150,7 +149,7 @@ def item_problem(
 
 
 def shoulder_seat(spectating: Spectating) -> int | None:
-    """Return the seat whose view spectators share, or None."""
+    """Return the seat whose view the spectators get, or None."""
     return spectating.seat if spectating.mode == "shoulder" else None
 
 
@@ -177,7 +176,7 @@ def _house_seat_problem(
 def _too_few_places(
     item: ProgrammeItem, path: str, settings: LobbySettings, bots: BotCatalog
 ) -> SettingsProblem | None:
-    """Return a problem if too few places of the lobby can play an item, or None."""
+    """Return a problem if too few seats of the lobby can play an item, or None."""
     able = [
         spec
         for spec in settings.seats
@@ -192,7 +191,7 @@ def _too_few_places(
 
 
 def _unable_reason(personality: str, item: ProgrammeItem, bots: BotCatalog) -> str | None:
-    """Return why a house bot does not play an item, or None."""
+    """Return why a house bot cannot play an item, or None."""
     if personality.partition("/")[0] != item.game:
         return f"{personality!r} does not play {item.game!r}"
     seats = bots.seats(personality)

@@ -1,4 +1,4 @@
-"""Standings: the points for the results of matches."""
+"""Standings: the results and points of the players of a round."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Tally:
 
 @dataclass
 class StandingsTable:
-    """The results of a round, by player; call `add` once for every counted match."""
+    """The results of a round by player; call `add` once for each match that counts."""
 
     tallies: dict[str, Tally] = field(default_factory=dict)
 
@@ -42,7 +42,7 @@ class StandingsTable:
             tally.wins += outcome == "win"
             tally.draws += outcome == "draw"
             tally.losses += outcome == "loss"
-            # A player who played alone to the end has nobody to beat, and gets the point.
+            # A player without opponents at the end gets the full point.
             tally.points += beaten_share(ranks, seat, alone=1.0)
             if end.cause is not None:
                 tally.causes[end.cause] += 1

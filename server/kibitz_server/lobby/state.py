@@ -1,8 +1,8 @@
 """The state of a lobby, determined by its log. Pure.
 
-A lobby's state is a fold over its entries (`entries`), as a match's is: the first is `opened`, and
-each further one changes the state only through `LobbyState.apply`. Two states made of the same
-entries are equal. Connections are not in the log, because they do not outlive the server
+Like that of a match, a lobby's state is a fold over its entries (`entries`). The first entry is
+`opened`, and each later one changes the state through `LobbyState.apply` only. The same entries
+always give equal states. Connections are not in the log, because they do not survive a restart
 (`presence`).
 
     gathering --started--> running --last match settled--> finished --rematched--> gathering
@@ -49,12 +49,12 @@ from kibitz_server.lobby.seats import SeatedMember, Seats
 from kibitz_server.lobby.waiting import ProgrammeQueue
 
 MAX_REQUESTS: Final = 128
-"""The requests that a lobby remembers, to answer resent ones: its last ones."""
+"""How many of its last requests a lobby remembers, to answer resent ones."""
 
 
 @dataclass(slots=True)
 class LobbyState:
-    """The state after the entries so far. Only `apply` changes it."""
+    """The state of a lobby after some of its entries. Only `apply` changes it."""
 
     opened: Opened
     seq: int = 0
@@ -65,7 +65,7 @@ class LobbyState:
     closing: bool = False
     closed: CloseReason | None = None
     requests: dict[str, None] = field(default_factory=dict)
-    """The keys of the last requests that were carried out."""
+    """The keys of the last requests that were carried out, oldest first."""
 
     def __post_init__(self) -> None:
         self.opened = all_without_fields_set(self.opened)
@@ -74,7 +74,7 @@ class LobbyState:
 
     @classmethod
     def restore(cls, entries: Sequence[Entry]) -> LobbyState:
-        """Fold a whole log. Raises `ValueError` if it is not one."""
+        """Return the state after a whole log; raises `ValueError` for an invalid log."""
         if not entries or not isinstance(entries[0], Opened):
             raise ValueError("the log of a lobby begins with an entry 'opened'")
         state = cls(entries[0])
@@ -89,7 +89,7 @@ class LobbyState:
 
     @property
     def host(self) -> Player:
-        """The player who opened the lobby, in or out of it."""
+        """The player who opened the lobby, whether or not it is a member."""
         return self.opened.host
 
     @property
@@ -106,16 +106,16 @@ class LobbyState:
 
     @property
     def accepts_matches(self) -> bool:
-        """Whether the host may have more matches played, and others may join for them."""
+        """Whether the host may arrange more matches, and players may still join."""
         return self.settings.arranged and self.phase == "running" and not self.closing
 
     @property
     def accepts_ready(self) -> bool:
-        """Whether members may declare themselves ready or not ready."""
+        """Whether members may set and clear their ready flags."""
         return self.phase == "gathering" or self.accepts_matches
 
     def insiders(self) -> list[str]:
-        """Return the keys of the host and the members, each once."""
+        """Return the keys of the host and the members, without duplicates."""
         return list(dict.fromkeys((self.host.player, *self.seats.members)))
 
     def is_insider(self, player: str) -> bool:
@@ -127,7 +127,7 @@ class LobbyState:
         return self.settings.watchable or self.is_insider(player)
 
     def played_items(self) -> list[ProgrammeItem]:
-        """Return all items played here: the programme, and the kinds of arranged matches."""
+        """Return the items of the programme and of the arranged matches."""
         return [*self.settings.programme, *self.round.item_kinds.values()]
 
     def require_playable(self) -> None:
@@ -180,7 +180,7 @@ class LobbyState:
             case Closed():
                 self.closed = entry.reason
             case TakenOver():
-                pass  # the node that writes the log does not affect the lobby's state
+                pass  # the owner of the log is not part of the state
 
     def _remember(self, request: str) -> None:
         self.requests[request] = None

@@ -1,4 +1,4 @@
-"""The changes of one command to a lobby: entries that change its state, and effects. Pure."""
+"""The changes that one command makes to a lobby: entries and effects. Pure."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from kibitz_server.lobby.state import LobbyState
 
 
 class Transaction:
-    """The state and presence of one lobby, and the effects of the present command so far.
+    """A lobby's state and presence, with the effects of the present command so far.
 
-    The checks raise `Refusal`; a command makes all of them before it appends anything.
+    Checks raise `Refusal`; a command makes all checks before it appends anything.
     """
 
     __slots__ = ("_effects", "budget", "now", "presence", "request", "room", "state")
@@ -36,18 +36,18 @@ class Transaction:
         self.budget = budget
         self.room = room
         self.now = now
-        """The caller's time of the present command."""
+        """The time of the present command, on the caller's clock."""
         self.request: str | None = None
-        """The key of the request that asked for it, until its first entry has it."""
+        """The key of the present request; the first entry takes it."""
         self._effects: list[Effect] = []
 
     @property
     def empty(self) -> bool:
-        """Whether there are no effects yet."""
+        """Whether the command has had no effects yet."""
         return not self._effects
 
     def append(self, entry: type[Entry], **fields: Any) -> None:
-        """Make the next entry, apply it, and have it written."""
+        """Create the next entry, apply it, and add the effect that writes it."""
         if issubclass(entry, Requested):
             fields["request"], self.request = self.request, None
         made = entry(seq=self.state.seq + 1, **fields)
@@ -55,7 +55,7 @@ class Transaction:
         self._effects.append(Append(made))
 
     def ask(self, effect: Effect) -> None:
-        """Add an effect after the former ones."""
+        """Add an effect."""
         self._effects.append(effect)
 
     def ask_all(self, effects: Iterable[Effect]) -> None:
@@ -63,17 +63,17 @@ class Transaction:
         self._effects += effects
 
     def accept(self, player: str) -> None:
-        """Answer a player that its request is done."""
+        """Add the answer `done` for a player."""
         self._effects.append(Accepted(player))
 
     def charge_change(self, player: str) -> None:
-        """Charge a player for an entry that it is about to cause; the server's bots are free."""
+        """Charge a player for an entry that it is about to cause; house bots are not charged."""
         member = self.state.seats.members.get(player)
         if member is None or member.player.kind != "house":
             self.budget.charge_change(player, self.now)
 
     def take_effects(self) -> list[Effect]:
-        """Return the effects, and start anew."""
+        """Return the effects, and forget them."""
         effects, self._effects = self._effects, []
         return effects
 

@@ -1,6 +1,6 @@
-"""The views of a lobby and its matches for lists, members, hosts and spectators. Pure.
+"""The views of a lobby and its matches for lists, the host, members and spectators. Pure.
 
-Only the host sees the seeds that it wrote into a programme, and only the host and the members see
+Only the host sees the seeds that it put into the programme, and only the host and the members see
 the invite code.
 """
 
@@ -32,9 +32,8 @@ def lobby_view(
     *,
     plies: Mapping[str, int] | None = None,
 ) -> LobbyView:
-    """Return the lobby as `viewer` may see it; None is a spectator.
-
-    `shared` is its `changing_part`, and `plies` are those of the running matches.
+    """Return the lobby as `viewer` may see it; None is a spectator. `shared` is the lobby's
+    `changing_part`, and `plies` are the plies of the running matches.
     """
     return LobbyView(
         lobby=state.id,
@@ -48,7 +47,7 @@ def lobby_view(
 
 
 def changing_part(state: LobbyState, connected: Collection[str], spectators: int) -> dict[str, Any]:
-    """Return the fields of a `LobbyView` that are patched, which all viewers see alike."""
+    """Return the fields of a `LobbyView` that patches change, the same for all viewers."""
     current = state.round
     return {
         "state": state.phase,
@@ -87,7 +86,7 @@ def lobby_brief(state: LobbyState) -> LobbyBrief:
 def match_brief(
     state: LobbyState, match: str, *, plies: Mapping[str, int] | None = None
 ) -> MatchBrief:
-    """Return a running match's line in a list. Raises `KeyError` for any other match."""
+    """Return a running match's line in a list; raises `KeyError` for other matches."""
     planned = state.round.running[match]
     return MatchBrief(
         match=match,
@@ -106,9 +105,9 @@ def match_brief(
 def arranged_briefs(
     state: LobbyState, tags: Sequence[str], *, plies: Mapping[str, int] | None = None
 ) -> list[MatchBrief | None]:
-    """Return the status of the arranged matches with these tags: None for one that waits.
+    """Return the status of the arranged matches with these tags; None for a waiting match.
 
-    The seats are those of the original players, even if others have replaced them. Raises
+    The seats name the original players, even if substitutes have replaced them. Raises
     `KeyError` for a tag that was not arranged.
     """
     running = {planned.number: match for match, planned in state.round.running.items()}
@@ -143,7 +142,7 @@ def _settled_brief(state: LobbyState, number: int, tag: str) -> MatchBrief | Non
 
 
 def house_trouble(state: LobbyState) -> list[HouseTrouble]:
-    """Return the house bots that failed in this round, by seat."""
+    """Return the failures of house bots in this round, by seat."""
     failures = []
     for seat, reasons in sorted(state.seats.failures.items()):
         spec = state.settings.seats[seat]
@@ -176,7 +175,7 @@ def _without_seed(item: ProgrammeItem) -> ProgrammeItem:
 
 
 def member(seated: SeatedMember, connected: Collection[str]) -> Member:
-    """Return a member's public form."""
+    """Return a member as shown to clients."""
     engine = seated.capabilities.engine
     return Member(
         player=seated.player.player,
@@ -190,7 +189,7 @@ def member(seated: SeatedMember, connected: Collection[str]) -> Member:
 
 
 def ranked_players(state: LobbyState) -> Sequence[Player]:
-    """Return the players with a line in the table: members since the round began, or later."""
+    """Return the players in the standings: all who were members during the round."""
     if state.round.started:
         return state.round.roster
     return [member.player for member in state.seats.by_seat()]

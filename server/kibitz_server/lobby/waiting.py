@@ -1,14 +1,14 @@
-"""The matches of a lobby that have not begun: of a programme, or arranged by the host. Pure.
+"""The waiting matches of a lobby, from a programme or arranged by the host. Pure.
 
-`ProgrammeQueue` computes its matches on demand and keeps only which numbers have begun and which
-players have left. `ArrangedQueue` stores the host's matches, which cannot be computed.
+`ProgrammeQueue` computes its matches on demand. It stores only the numbers that have begun and the
+players who have left. `ArrangedQueue` stores the matches that the host has arranged.
 
-*Search.* After every command a lobby asks which matches the connected players can play, and a
-programme may have thousands that wait for absent players. So a queue keeps, for the last few sets
-of players, which matches these can play and up to which number it has looked: a `_Search`. It looks
-at each number once for each set, at no more than `LOOKED_AT` for one command, and skips a whole
-item if too few of its players are here. If the limit cuts the search, the queue is `cut_short`, and
-the lobby continues in another turn of the event loop.
+*Search.* After every command a lobby looks for matches that the connected players can play, and
+thousands of matches may wait for absent players. So for each of the last few sets of players, a
+queue keeps a `_Search`: the playable matches that it has found, and the number up to which it has
+looked. It looks at each number once per set, and at no more than `LOOKED_AT` numbers per command.
+It skips an item if too few of its players are connected. If the limit ends a search early, the
+queue is `cut_short`, and the lobby continues in another turn of the event loop.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from kibitz_protocol.wire.records import Player
 from kibitz_server.lobby.schedule import Fixture, Part, PlannedMatch, Programme
 
 LOOKED_AT: Final = 500
-"""The number of new matches that one command looks at, some 3 ms of work."""
+"""Maximum number of matches that one command looks at, about 3 ms of work."""
 MAX_SEARCHES: Final = 8
-"""The number of sets of players whose searches a queue keeps."""
+"""How many searches a queue keeps."""
 Waiting: TypeAlias = Fixture | PlannedMatch
 _Match = TypeVar("_Match", bound=Waiting)
 
@@ -36,49 +36,48 @@ class Dropped:
 
     count: int
     arranged: Sequence[PlannedMatch] = ()
-    """The removed matches of a host that arranged them; those of a programme are only counted."""
+    """The removed arranged matches; those of a programme are only counted."""
 
 
 class MatchQueue(Protocol):
-    """Matches that wait, in the order of their numbers."""
+    """The waiting matches, in the order of their numbers."""
 
     @property
     def cut_short(self) -> bool:
-        """Whether the last `playable` ended before every match was looked at."""
+        """Whether the last `playable` ended before it had looked at every match."""
 
     def __len__(self) -> int: ...
 
     def __iter__(self) -> Iterator[Waiting]: ...
 
     def playable(self, here: frozenset[str]) -> Iterator[Waiting]:
-        """Yield the matches all of whose players are `here`, as far as one command may look.
-
-        The queue must not change before the last one was yielded.
+        """Yield the matches whose players are all `here`, as far as one command may look. The queue
+        must not change during the iteration.
         """
 
     def take(self, number: int) -> PlannedMatch:
-        """Remove a match that begins; raises `KeyError` if it does not wait."""
+        """Remove a match that begins; raises `KeyError` if it is not waiting."""
 
     def put_back(self, planned: PlannedMatch) -> None:
-        """Let a match that was taken wait again."""
+        """Put a match that was taken back into the queue."""
 
     def drop(self, player: str | None = None) -> Dropped:
-        """Remove the matches of a player, or all."""
+        """Remove the matches of a player, or all matches."""
 
 
 @dataclass(slots=True)
 class _Search:
-    """The matches that one set of players can play, as far as the search has come."""
+    """The matches found so far that one set of players can play."""
 
     found: list[int] = field(default_factory=list)
-    """Their numbers, in order; some may no longer wait."""
+    """Their numbers, in order; some may no longer be waiting."""
     next: int = 1
-    """The first number that was not looked at."""
+    """The first number that the search has not looked at."""
 
 
 @dataclass(slots=True)
 class _Searches:
-    """The searches for the most recent sets of players."""
+    """The searches for the most recently used sets of players."""
 
     cut_short: bool = False
     _by_players: dict[frozenset[str], _Search] = field(default_factory=dict)
@@ -91,7 +90,8 @@ class _Searches:
     ) -> Iterator[_Match]:
         """Yield the waiting matches whose players are all `here`.
 
-        `spans` are the numbers worth a look, in order, and `waiting` returns the match of a number.
+        `spans` are the ranges of numbers to look at, in order, and `waiting` returns the waiting
+        match of a number.
         """
         self.cut_short = False
         search = self._of(here)
@@ -112,7 +112,7 @@ class _Searches:
                     yield match
 
     def put_back(self, planned: PlannedMatch) -> None:
-        """Note that a match waits again, since some searches have passed it."""
+        """Add a match that waits again to the searches that have passed its number."""
         for here, search in self._by_players.items():
             known = planned.number >= search.next or planned.number in search.found
             if not known and _all_in(planned.players, here):
@@ -133,11 +133,11 @@ class ProgrammeQueue:
     _programme: Programme
     _left: int = field(init=False)
     _begun: bytearray = field(default_factory=bytearray)
-    """By number, 1 if a match has begun; it ends with the highest number that has."""
+    """By number, 1 if the match has begun; as long as the highest such number needs."""
     _returned: frozenset[int] = frozenset()
-    """Matches that had begun and wait again, regardless of players who left before that."""
+    """Matches that were put back, which players who left before do not make void."""
     _gone: frozenset[str] = frozenset()
-    """Players who have left: their matches that have not begun are not played."""
+    """Players who have left; their matches are not played."""
     _searches: _Searches = field(default_factory=_Searches, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -194,10 +194,8 @@ class ProgrammeQueue:
         return len(numbers)
 
     def _left_in(self, part: Part, player: str) -> int:
-        """Return how many waiting matches of a part a player takes part in.
-
-        If everybody plays all of them they are counted. Otherwise each is looked at, which happens
-        once a round for each player.
+        """Return how many waiting matches of a part include the player. This is a count if
+        everybody plays all of them. Otherwise it looks at each match, once per round and player.
         """
         players = [item.player for item in part.regulars()]
         if player not in players:
@@ -210,7 +208,7 @@ class ProgrammeQueue:
         return sum(_plays(player, item.players) for item in waiting)
 
     def _waiting(self, number: int) -> Fixture | None:
-        """Return a match that waits, or None."""
+        """Return the match with this number, or None if it is not waiting."""
         if number < len(self._begun) and self._begun[number]:
             return None
         players, gone = self._programme.players(number), self._gone
@@ -228,7 +226,7 @@ class ProgrammeQueue:
 
 @dataclass(slots=True)
 class ArrangedQueue:
-    """The waiting matches that the host has arranged."""
+    """The waiting matches of an arranged lobby."""
 
     _matches: dict[int, PlannedMatch] = field(default_factory=dict)
     _last: int = 0
@@ -251,7 +249,7 @@ class ArrangedQueue:
         return self._searches.playable(here, [range(1, self._last + 1)], self._matches.get)
 
     def add(self, planned: PlannedMatch) -> None:
-        """Add a match that the host has arranged, behind all others."""
+        """Add a match at the end of the queue."""
         self._matches[planned.number] = planned
         self._last = planned.number
         self._count(planned, 1)
