@@ -642,7 +642,7 @@ async def test_a_house_bot_that_does_not_come_is_news(
         while not (trouble := (await ada.next_lobby())["house_trouble"]):
             pass
         assert trouble[0]["failures"] == 1
-        assert "did not come within" in trouble[0]["reason"]
+        assert "did not join within" in trouble[0]["reason"]
 
 
 @pytest.mark.e2e

@@ -52,13 +52,13 @@ def _require_ratable(state: LobbyState, join: Join) -> None:
     if not join.account and join.house_seat is None:
         raise Refusal(
             Code.UNAUTHORIZED,
-            f"the matches of {state.settings.name!r} are rated: those are for accounts, and you are"
-            " a guest",
+            f"the matches of {state.settings.name!r} are rated, and so are for accounts; you are a"
+            " guest",
         )
     if state.settings.arranged and join.player.player == state.host.player:
         raise Refusal(
             Code.WRONG_STATE,
-            "the host arranges the rated matches of this lobby, and so has no seat in it",
+            "the host of an arranged rated lobby has no seat in it",
         )
 
 
@@ -76,7 +76,7 @@ def _require_invite(state: LobbyState, invite: str | None) -> None:
     if joinable == "closed":
         raise Refusal(Code.CLOSED, f"the lobby {name!r} is not open to join")
     if joinable == "invite" and not _equals_secret(invite, state.opened.invite):
-        what = "needs an invite code" if invite is None else f"has another code than {invite!r}"
+        what = "needs an invite code" if invite is None else f"has no invite code {invite!r}"
         raise Refusal(Code.WRONG_INVITE, f"the lobby {name!r} {what}")
 
 
@@ -92,7 +92,7 @@ def _choose_seat(state: LobbyState, join: Join) -> int:
             return seat
     name = state.settings.name
     if free:
-        raise Refusal(Code.FULL, f"the free seats of the lobby {name!r} are kept for others")
+        raise Refusal(Code.FULL, f"the free seats of the lobby {name!r} are reserved")
     raise Refusal(
         Code.FULL, f"all {len(state.settings.seats)} seats of the lobby {name!r} are taken"
     )
@@ -100,7 +100,7 @@ def _choose_seat(state: LobbyState, join: Join) -> int:
 
 def _house_seat(state: LobbyState, seat: int) -> int:
     if not state.seats.is_house(seat) or state.seats.occupant(seat) is not None:
-        raise Refusal(Code.FULL, f"seat {seat + 1} waits for no house bot")
+        raise Refusal(Code.FULL, f"seat {seat + 1} is not waiting for a house bot")
     return seat
 
 
@@ -124,7 +124,7 @@ def _require_useful(
     reasons = [unable_reason(item, capabilities) for item in programme]
     if reasons and all(reasons):
         raise Refusal(
-            Code.BAD_SEATS, f"{player.name!r} can play nothing of the programme: {reasons[0]}"
+            Code.BAD_SEATS, f"{player.name!r} cannot play any match of the programme: {reasons[0]}"
         )
     if state.settings.arranged:
         return

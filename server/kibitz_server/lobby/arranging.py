@@ -50,24 +50,24 @@ def _require_distinct_tags(matches: Sequence[Arrangement]) -> None:
     for index, match in enumerate(matches):
         if match.tag in seen:
             raise Refusal(
-                Code.BAD_OPTION, f"matches.{index}.tag: {match.tag!r} is in this request twice"
+                Code.BAD_OPTION, f"matches.{index}.tag: {match.tag!r} is used twice in this request"
             )
         seen.add(match.tag)
 
 
 def _require_accepts_matches(state: LobbyState, more: int) -> None:
     if state.closing:
-        raise Refusal(Code.WRONG_STATE, "the lobby is closing and begins nothing more")
+        raise Refusal(Code.WRONG_STATE, "the lobby is closing; no more matches can be arranged")
     if state.phase != "running":
         raise Refusal(
             Code.WRONG_STATE,
-            f"matches are arranged after the start; the lobby is {state.phase}",
+            f"matches can be arranged after the start; the lobby is {state.phase}",
         )
     if state.round.planned + more > MAX_MATCHES:
         raise Refusal(
             Code.LIMIT,
-            f"at most {MAX_MATCHES} matches are arranged in a lobby, and with these"
-            f" {more} it would be {state.round.planned + more}",
+            f"at most {MAX_MATCHES} matches can be arranged in a lobby; with these {more} there"
+            f" would be {state.round.planned + more}",
         )
 
 

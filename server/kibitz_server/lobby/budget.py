@@ -92,7 +92,7 @@ class LobbyBudget:
         """Charge the host for arranged matches; raises `Refusal` over the limit."""
         wait_ms = _wait_ms(self._arranged, characters, now)
         if wait_ms:
-            message = f"too much is arranged in this lobby, wait {wait_ms} ms"
+            message = f"too many matches are being arranged in this lobby, wait {wait_ms} ms"
             raise Refusal(Code.RATE_LIMITED, message, wait_ms)
         self._arranged.charge(characters, now / 1000)
 

@@ -237,7 +237,7 @@ class MatchFlow:
         phase = self._lobby.state.phase
         if phase != "finished":
             raise Refusal(
-                Code.WRONG_STATE, f"a rematch follows a finished programme; the lobby is {phase}"
+                Code.WRONG_STATE, f"a rematch needs a finished programme; the lobby is {phase}"
             )
 
     def _require_all_ready(self) -> None:

@@ -70,7 +70,7 @@ class Membership:
             if not lobby.state.accepts_ready:
                 raise Refusal(
                     Code.WRONG_STATE,
-                    f"ready is said while the lobby is gathering; it is {lobby.state.phase}",
+                    f"ready can change while the lobby is gathering; it is {lobby.state.phase}",
                 )
             lobby.charge_change(player)
             lobby.append(entries.Readied, player=player, ready=ready)
@@ -89,7 +89,7 @@ class Membership:
                 continue
             if member.player.kind == "house" and lobby.state.seats.is_house(member.seat):
                 lobby.presence.remove(player)
-                self._house.fail(member.seat, "the bot did not come back", now)
+                self._house.fail(member.seat, "the bot did not reconnect", now)
             else:
                 self._remove(member, entries.Left, reason="away")
                 lobby.ask(NotifyRemoved(player, "expired"))
@@ -110,11 +110,11 @@ def _require_kickable(state: LobbyState) -> None:
     if state.opened.seek_s is not None:
         raise Refusal(
             Code.WRONG_STATE,
-            "nobody is removed from a seek: leave it, and seek again to meet somebody else",
+            "a seek's players cannot be removed: leave it and seek again to meet somebody else",
         )
     if state.settings.rated and state.round.running:
         raise Refusal(
             Code.WRONG_STATE,
-            "nobody is removed while a rated match of this lobby runs: wait for its end, or ask"
-            " the operator of the server to abort it",
+            "players cannot be removed while a rated match of this lobby runs: wait for its end or"
+            " ask the operator of the server to abort it",
         )

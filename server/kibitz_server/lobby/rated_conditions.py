@@ -96,7 +96,10 @@ def _seeds(plan: RatedPlan) -> Problem | None:
     for index, item in enumerate(plan.settings.programme):
         if item.seed is not None:
             path = f"settings.programme.{index}.seed"
-            return Code.BAD_OPTION, f"{path}: expected none, for the server draws rated deals"
+            return (
+                Code.BAD_OPTION,
+                f"{path}: expected none, because the server draws the deals of rated matches",
+            )
     return None
 
 
@@ -110,14 +113,17 @@ def _seats(plan: RatedPlan) -> Problem | None:
 def _rotation(plan: RatedPlan) -> Problem | None:
     for path, item in plan.items():
         if not (item.rotate or plan.settings.arranged):
-            return Code.BAD_OPTION, f"{path}.rotate: expected true, for rated seats rotate"
+            return (
+                Code.BAD_OPTION,
+                f"{path}.rotate: expected true, because seats rotate in rated matches",
+            )
     return None
 
 
 def _options(plan: RatedPlan) -> Problem | None:
     for path, item in plan.items():
         if not plan.standard(item):
-            expected = f"expected the usual options of {item.game!r} in rated matches"
+            expected = f"expected the default options of {item.game!r} in rated matches"
             return Code.BAD_OPTION, f"{path}.options: {expected}"
     return None
 

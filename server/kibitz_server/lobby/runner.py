@@ -387,14 +387,14 @@ class LobbyRunner:
 
     def _close_in_log(self) -> None:
         """Close a lobby that cannot continue; its running matches continue."""
-        LOG.error("lobby %s is closed: it cannot be gone on with", self.key)
+        LOG.error("lobby %s is closed because it cannot continue", self.key)
         self.suspend()
         self.engine.state.closed = "failed"
         try:
             closed = entries.Closed(seq=self.stream.tail + 1, reason="failed")
             self._context.store.append(self.stream, closed.seq, _encode(closed), self)
         except Exception:
-            LOG.exception("lobby %s cannot even be closed in its log", self.key)
+            LOG.exception("lobby %s: its end cannot be logged", self.key)
         over = commands.LobbyOver("failed")
         self.pending.hold(self.stream.tail, partial(self._perform, over))
 

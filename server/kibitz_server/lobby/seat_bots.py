@@ -95,7 +95,7 @@ class SeatBots:
         """Report a house bot that has not joined in time."""
         occupant = self._state.seats.occupant(seat)
         if occupant is None or self._connections.peer_of(occupant.player.player) is None:
-            reason = f"the bot did not come within {BOT_START_TIMEOUT_S:.0f} s"
+            reason = f"the bot did not join within {BOT_START_TIMEOUT_S:.0f} s"
             self._fail(seat, process, reason)
 
     def _fail(self, seat: int, process: HouseBotProcess, reason: str) -> None:

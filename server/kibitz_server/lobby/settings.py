@@ -54,7 +54,7 @@ def _places_problem(settings: LobbySettings) -> SettingsProblem | None:
             )
     for spec in settings.seats if settings.programme else []:
         if not any(could_seat(spec, item) for item in settings.programme):
-            assert isinstance(spec, HouseSeat), "anybody may play anything, but a house bot"
+            assert isinstance(spec, HouseSeat), "only house bots are limited to some games"
             return Code.BAD_SEATS, f"{spec.personality!r} plays no game of the programme"
     return None
 
@@ -89,7 +89,7 @@ def _programme_problem(
             return Code.BAD_OPTION, f"settings.programme.{index}.games: {problem}"
     count = sum(match_count(item, balanced) for item in settings.programme)
     if count > MAX_MATCHES:
-        return Code.LIMIT, f"a programme has at most {MAX_MATCHES} matches, and this has {count}"
+        return Code.LIMIT, f"a programme has at most {MAX_MATCHES} matches; this one has {count}"
     return None
 
 

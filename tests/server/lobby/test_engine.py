@@ -299,7 +299,7 @@ def test_reserved_seats_are_kept_for_their_name_however_written() -> None:
     assert room.engine.state.seats.members["bob"].seat == 1
     (refusal,) = of(Refuse, room.command(Join(player("cyd"))))
     assert refusal.code is Code.FULL
-    assert "kept for others" in refusal.message
+    assert "are reserved" in refusal.message
     room.command(Join(Player(player="p9", name="ADA", kind="human")))
     assert room.engine.state.seats.members["p9"].seat == 0
 
@@ -904,7 +904,7 @@ def test_who_may_watch(watchable: bool, stranger: bool) -> None:
         (
             settings(programme=[ProgrammeItem(game="toy", games=MAX_MATCHES // 2)] * 3),
             Code.LIMIT,
-            "this has 30000",
+            "this one has 30000",
         ),
         (settings(conduct=Conduct(on_leave="replace")), Code.BAD_OPTION, "stand_in"),
         (settings(spectating={"mode": "shoulder"}), Code.BAD_OPTION, "spectating.seat"),
@@ -934,7 +934,7 @@ def test_blocks_count_all_their_matches_against_the_limit() -> None:
         settings(programme=[*items, ProgrammeItem(game="toy")]), balanced=["toy"]
     )
     assert trouble is not None
-    assert "this has 20002" in trouble[1]
+    assert "this one has 20002" in trouble[1]
 
 
 def test_only_an_arranged_lobby_may_have_no_programme() -> None:
