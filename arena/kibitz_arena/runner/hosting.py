@@ -13,7 +13,7 @@ from kibitz_arena.runner.players import EntrantPlayers
 from kibitz_arena.runner.scheduler import programme_item
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.client.client import Client
-from kibitz_protocol.client.errors import HelloRefusedError, RefusedError, UnansweredError
+from kibitz_protocol.client.errors import HelloRefusedError, RefusedError
 from kibitz_protocol.wire.lobbies import LobbySettings, ReservedSeat
 from kibitz_protocol.wire.records import Conduct, Spectating
 from kibitz_protocol.wire.refusals import Code
@@ -166,18 +166,12 @@ async def find_lobby(
     """
     if known is not None and await _enter(client, known):
         return known
-    while True:
-        lobby = None if own_name is None else await _own_lobby(client, own_name)
-        if lobby is None:
-            try:
-                lobby = (await client.hosting.host(await settings())).lobby
-            except UnansweredError:
-                if own_name is None:
-                    raise
-                continue  # it may be open by now
-        assert lobby is not None, "an open lobby has a key"
-        await client.join(lobby, role="spectator")
-        return lobby
+    lobby = None if own_name is None else await _own_lobby(client, own_name)
+    if lobby is None:
+        lobby = (await client.host(await settings())).lobby
+    assert lobby is not None, "a lobby that was opened has a key"
+    await client.join(lobby, role="spectator")
+    return lobby
 
 
 async def _enter(client: Client, lobby: str) -> bool:

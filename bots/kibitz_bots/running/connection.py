@@ -311,13 +311,8 @@ class BotConnection:
         self._fail("the connection has ended")
 
     async def _join(self, lobby: str) -> None:
-        while True:
-            try:
-                await self._client.join(lobby, invite=self._config.invite)
-            except UnansweredError:
-                continue  # joining twice has no effect
-            self._lobbies.add(lobby)
-            return
+        await self._client.join(lobby, invite=self._config.invite)
+        self._lobbies.add(lobby)
 
     async def _enter_ladder(self, ladder: str) -> None:
         """Join a ladder's lobby as soon as one has a free seat."""

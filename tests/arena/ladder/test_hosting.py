@@ -10,7 +10,7 @@ from kibitz_arena.ladder.entries import Entered, GameRequested, Hosted
 from kibitz_arena.ladder.hosting import find_ladder_lobby, moving_entries, settings
 from kibitz_arena.ladder.state import LadderState
 from kibitz_protocol.client.client import Client
-from kibitz_protocol.client.errors import RefusedError, UnansweredError
+from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.lobbies import HouseSeat, LobbyBrief, LobbySettings, OpenSeat
 from kibitz_protocol.wire.messages import Done, LobbyList
 from kibitz_protocol.wire.refusals import Code
@@ -27,7 +27,6 @@ class FakeServer:
         self.open = [*open_]
         self.hosted: list[LobbySettings] = []
         self.followed: list[str] = []
-        self.lost_answers = 0
 
     async def lobbies(self) -> LobbyList:
         return LobbyList(re=1, lobbies=self.open)
@@ -36,9 +35,6 @@ class FakeServer:
         self.hosted.append(settings)
         lobby = f"N{len(self.hosted)}"
         self.open.append(brief(lobby, settings.name, self.name))
-        if self.lost_answers:
-            self.lost_answers -= 1
-            raise UnansweredError("the connection broke")
         return Done(re=1, lobby=lobby)
 
     async def join(self, lobby: str, *, role: str) -> Done:
@@ -96,13 +92,6 @@ async def test_one_that_was_opened_before_a_crash_is_adopted() -> None:
     server = FakeServer(brief("L5", "ladder evening", FakeServer.name))
     assert await find(server, state()) == "L5"
     assert server.hosted == []
-
-
-async def test_an_answer_that_is_lost_opens_no_second_one() -> None:
-    server = FakeServer()
-    server.lost_answers = 1
-    assert await find(server, state()) == "N1"
-    assert len(server.hosted) == 1
 
 
 def test_games_of_another_lobby_are_cancelled() -> None:

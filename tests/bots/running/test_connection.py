@@ -18,7 +18,7 @@ from kibitz_bots.budget import Overhead
 from kibitz_bots.running.connection import NothingToPlay, RunStats, Shutdown, capabilities
 from kibitz_bots.running.threads import TurnCancelled
 from kibitz_bots.sdk import Bot, Decision, Match, Move, Turn
-from kibitz_protocol.client.errors import RefusedError, UnansweredError
+from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.clocks import Clock, TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, LobbyView, Member, OpenSeat, ProgrammeItem
 from kibitz_protocol.wire.messages import Event, LobbyClosed, LobbyNews, YourTurn
@@ -586,11 +586,11 @@ async def test_being_kicked_is_trouble() -> None:
 
 async def test_a_lobby_that_refuses_ends_the_run_with_the_reason() -> None:
     peer = FakeServer()
-    peer.refuse("join", UnansweredError("broke off"), refusal(Code.FULL, "no seat is free"))
+    peer.refuse("join", refusal(Code.FULL, "no seat is free"))
     with pytest.raises(RefusedError, match="no seat is free"):
         async with running(First, peer, lobby="L1"):
             pass
-    assert len(peer.calls_of("join")) == 2
+    assert len(peer.calls_of("join")) == 1
 
 
 async def test_nothing_to_play_is_an_error() -> None:
