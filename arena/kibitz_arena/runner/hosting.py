@@ -168,7 +168,7 @@ async def find_lobby(
         return known
     lobby = None if own_name is None else await _own_lobby(client, own_name)
     if lobby is None:
-        lobby = (await client.host(await settings())).lobby
+        lobby = (await client.hosting.host(await settings())).lobby
     assert lobby is not None, "a lobby that was opened has a key"
     await client.join(lobby, role="spectator")
     return lobby

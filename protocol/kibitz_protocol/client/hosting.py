@@ -44,8 +44,7 @@ class Hosting:
         Refused as `unknown_game`, `bad_option`, `bad_seats`, `unknown_personality` or
         `name_invalid` if the settings are invalid; the message names the field. Refused as `limit`
         if there are too many lobbies or house bots, and as `unavailable` if the server starts
-        nothing new at the moment. Not resent after a reconnect: after an `UnansweredError` the
-        lobby may be open, so check `Hall.lobbies` before you repeat the request.
+        nothing new at the moment.
         """
         return await self._exchange.done(lambda id: Host(id=id, settings=settings))
 
@@ -53,7 +52,7 @@ class Hosting:
         """Kick a player for good. `player` is a player's key.
 
         Refused as `no_such_player` if the player is not a member, and as `wrong_state` for the host
-        itself. Not resent after a reconnect (`UnansweredError`).
+        itself.
         """
         return await self._exchange.done(lambda id: Kick(id=id, lobby=lobby, player=player))
 
@@ -73,7 +72,6 @@ class Hosting:
         counts as being ready, and the programme begins when all players are ready.
 
         Refused as `wrong_state` if the programme is not finished, or the matches are arranged.
-        Not resent after a reconnect (`UnansweredError`).
         """
         return await self._exchange.done(lambda id: Rematch(id=id, lobby=lobby))
 
@@ -108,7 +106,7 @@ class Hosting:
         """End a running match without a rated result, as the operator of the server.
 
         Refused as `unauthorized` unless this client has the token of an account that `kibitz serve
-        --operator NAME` names, and as `over` if the match has ended. Not resent after a reconnect.
+        --operator NAME` names, and as `over` if the match has ended.
         """
         return await self._exchange.done(lambda id: Abort(id=id, match=match, reason=reason))
 

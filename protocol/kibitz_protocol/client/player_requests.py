@@ -199,14 +199,6 @@ class PlayerRequests:
         """
         return await self._exchange.done(lambda id: AddComment(id=id, match=match, text=text))
 
-    async def abort(self, match: str, reason: str = "") -> Done:
-        """End a running match without a rated result, as the operator of the server.
-
-        Refused as `unauthorized` unless this client has the token of an account that `kibitz serve
-        --operator NAME` names, and as `over` if the match has ended.
-        """
-        return await self._exchange.done(lambda id: Abort(id=id, match=match, reason=reason))
-
     async def history(self, match: str, first: int = 1, count: int = 200) -> EventList:
         """Return the events of a match from number `first` on, at most `count` (1 to 1000).
 

@@ -272,7 +272,7 @@ async def test_a_resent_request_comes_from_the_same_program() -> None:
         await _stay(line)
 
     async with _server(breaking, working) as url, Client(url) as client:
-        assert (await client.host(SETTINGS)).lobby == "x"
+        assert (await client.hosting.host(SETTINGS)).lobby == "x"
     hello, host, again, resent = heard
     assert isinstance(hello, Hello)
     assert isinstance(again, Hello)

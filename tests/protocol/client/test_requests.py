@@ -54,8 +54,8 @@ def test_a_break_keeps_the_requests_of_callers() -> None:
         Watch(id=asking.new_id(), match="m1"),
     ]
     for request in requests[:2]:
-        asking.add(request)
-    asking.add(requests[2], "session")
+        _add(asking, request)
+    _add(asking, requests[2], "session")
     for pending in asking:
         pending.sent = True
     asking.keep_callers()
