@@ -1,4 +1,4 @@
-"""The command as people run it: real processes, real sockets, everything ended at the end."""
+"""The command as run by users: real processes and sockets, with cleanup at the end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 COMPILE_SECONDS = 300
 
 
-@pytest.hookimpl(tryfirst=True)  # before the marks choose what runs
+@pytest.hookimpl(tryfirst=True)  # before the marks select tests
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test of this folder as one that starts processes."""
     for item in items:
@@ -28,14 +28,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def warm() -> None:
-    """Compile before the first test that looks at a clock; `make test-e2e` has done it already."""
+    """Compile before the first time-dependent test; `make test-e2e` has already done so."""
     command = [sys.executable, "-m", "tests.tools.warm_cache", "e2e"]
     subprocess.run(command, check=True, timeout=COMPILE_SECONDS, stdout=subprocess.DEVNULL)
 
 
 @pytest.fixture
 def kibitz(tmp_path: Path, warm: None) -> Iterator[Kibitz]:
-    """The command; nothing that it starts, directly or indirectly, outlives the test."""
+    """The command; no process that it starts, directly or indirectly, outlives the test."""
     command = Kibitz(tmp_path, uuid.uuid4().hex)
     yield command
     left = marked(command.mark)
@@ -44,7 +44,7 @@ def kibitz(tmp_path: Path, warm: None) -> Iterator[Kibitz]:
 
 @pytest.fixture
 def cluster() -> Iterator[PostgresCluster]:
-    """A cluster of the test's own, which it may kill."""
+    """A cluster for one test, which may kill it."""
     if postgres_server.programs() is None:
         pytest.skip(postgres_server.SKIPPED)
     with postgres_server.cluster() as made:

@@ -1,4 +1,4 @@
-"""The operator ends a match without a result, from a terminal."""
+"""The operator aborts a match without a result from a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GAME = "line-nim"
 
 
 def running_match(kibitz: Kibitz, there: list[str]) -> str:
-    """Return the match that runs, once it does."""
+    """Wait for a running match and return it."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         listed = kibitz.run("match", "list", "--json", *there).stdout.splitlines()

@@ -1,6 +1,6 @@
-"""Clients that flood a server or stop reading, while a fleet plays on undisturbed.
+"""Clients flood a server or stop reading while a fleet plays undisturbed.
 
-`tests/server/net/test_wire_refusals.py` covers single bad requests.
+`tests/server/net/test_wire_refusals.py` covers single invalid requests.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from tests.tools.server_process import (
 FLOOD_CODE = 1008
 ROOT = Path(__file__).parents[2]
 FLOOD_ROUNDS = 3
-"""Others may use this machine too, so the best of some rounds counts."""
+"""Other processes may use this machine, so the best of several rounds counts."""
 HANDSHAKE_S = 5.0
-"""How long a handshake may take (`TimeoutConfig`)."""
+"""The handshake timeout (`TimeoutConfig`)."""
 
 
 # --- crowds -----------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ async def faults(server: ServerProcess, fleet: Fleet) -> list[str]:
 async def playing(
     server: ServerProcess, matches: int, size: int, pause: float
 ) -> AsyncIterator[Fleet]:
-    """Let a fleet play while the block runs; then all its matches end, and nothing is left."""
+    """Let a fleet play during the block; then all matches end and all resources are released."""
     before: ServerResources = await asyncio.to_thread(server.resources)
     async with fleet_of(server.url, matches, drawn_matches(size), pause=pause) as fleet:
         await fleet.moved(matches)
@@ -82,7 +82,7 @@ async def test_a_flood_is_closed_and_nobody_else_notices(tmp_path: Path) -> None
         async with asyncio.timeout(40), playing(server, 4, 8, 0.03) as fleet:
             ends = []
             moves = fleet.moves
-            # One wave is over within milliseconds: they come until all players have moved.
+            # One wave takes only milliseconds, so waves are repeated until all players have moved.
             while fleet.moves < moves + 40:
                 ends += await asyncio.gather(
                     *(asyncio.to_thread(flood, server.port, f"flood {n}", 500) for n in range(5))
@@ -123,7 +123,7 @@ async def test_handshakes_that_never_end_are_ended(tmp_path: Path) -> None:
 def stalled_spectators(
     stack: ExitStack, port: int, matches: list[str], name: str, count: int
 ) -> list[RawConnection]:
-    """Open connections that watch all matches and have little room for input."""
+    """Open connections that watch all matches, with small receive buffers."""
     connections = []
     for number in range(count):
         connection = stack.enter_context(greeted_connection(port, f"{name} {number}", narrow=True))
@@ -134,7 +134,7 @@ def stalled_spectators(
 
 
 async def read_slowly(connection: RawConnection, until: asyncio.Event) -> None:
-    """Read a kilobyte a second."""
+    """Read a kilobyte per second."""
     loop = asyncio.get_running_loop()
     connection.socket.setblocking(False)
     with contextlib.suppress(ConnectionError):
@@ -144,7 +144,7 @@ async def read_slowly(connection: RawConnection, until: asyncio.Event) -> None:
 
 
 def wait_until_gone(server: ServerProcess, spectators: int) -> None:
-    """Wait until there are at most so many watchers."""
+    """Wait until at most a given number of watchers is left."""
     while server.resources().spectators > spectators:
         time.sleep(0.2)
 
@@ -163,7 +163,7 @@ async def test_spectators_who_do_not_read_are_dropped_and_slow_ones_fall_behind(
             async with asyncio.TaskGroup() as group:
                 for connection in slows:
                     group.create_task(read_slowly(connection, over))
-                # The fleet's own spectator and the slow ones may stay.
+                # The fleet's own spectator and the slow ones may remain.
                 await asyncio.to_thread(wait_until_gone, server, matches * (1 + slow))
                 over.set()
             assert fleet.ended == {}, "the matches were over before anybody was stuck"
@@ -171,18 +171,18 @@ async def test_spectators_who_do_not_read_are_dropped_and_slow_ones_fall_behind(
         assert server.metrics()['kibitz_connections_dropped_total{reason="aborted"}'] >= stuck
 
 
-# --- crowds of full size ----------------------------------------------------------------------
+# --- full-size crowds -------------------------------------------------------------------------
 
 
 def report_times(fleet: Fleet, first: int) -> str:
-    """Report how long moves took for the players, who share their process with the crowd."""
+    """Report the move latency of the players, who share a process with the crowd."""
     waits = fleet.answer_times[first:]
     p50, p99 = percentile(waits, 0.5) * 1000, percentile(waits, 0.99) * 1000
     return f"p50 {p50:.1f} ms, p99 {p99:.1f} ms of {len(waits)} moves"
 
 
 def slow_moves(server: ServerProcess) -> dict[str, int]:
-    """Return how many moves took the server itself longer than so many seconds."""
+    """Return the number of moves for which the server itself took longer than a limit."""
     figures = server.metrics()
     total = figures["kibitz_move_seconds_count"]
     bounds = ("0.005", "0.01", "0.02", "0.05", "0.1")
@@ -193,7 +193,7 @@ def slow_moves(server: ServerProcess) -> dict[str, int]:
 
 
 class DiscardingSpectator(asyncio.Protocol):
-    """A spectator that reads everything and looks at nothing."""
+    """A spectator that reads all data and ignores it."""
 
     def __init__(self, hello: bytes) -> None:
         self._hello = hello
@@ -206,7 +206,7 @@ class DiscardingSpectator(asyncio.Protocol):
 
 @pytest.mark.slow
 async def test_a_thousand_spectators(tmp_path: Path, report: ReportFigure) -> None:
-    """T8: 800 that read, 100 that never do, 100 at a kilobyte a second; 20 matches play on."""
+    """T8: 800 fast readers, 100 that never read, 100 at a kilobyte per second, 20 matches."""
     matches, each = 20, 40
     with server_process(tmp_path, unlimited=True) as server, ExitStack() as stack:
         async with asyncio.timeout(280), playing(server, matches, 15, 0.5) as fleet:
@@ -242,7 +242,7 @@ async def test_a_thousand_spectators(tmp_path: Path, report: ReportFigure) -> No
 
 
 async def flooded(server: ServerProcess) -> FloodOutcome:
-    """Send every flood at once to a server, from a process of its own."""
+    """Send all floods to a server in parallel, from a separate process."""
     flooders = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -256,7 +256,7 @@ async def flooded(server: ServerProcess) -> FloodOutcome:
 
 
 async def p99_under_floods(fleet: Fleet, server: ServerProcess) -> tuple[float, FloodOutcome]:
-    """Send every flood to a server; return the players' p99 in milliseconds meanwhile."""
+    """Send all floods to a server; return the players' p99 latency in milliseconds."""
     first = fleet.moves
     outcome = await flooded(server)
     return percentile(fleet.answer_times[first:], 0.99) * 1000, outcome
@@ -266,9 +266,9 @@ async def p99_under_floods(fleet: Fleet, server: ServerProcess) -> tuple[float, 
 async def test_every_flood_at_once(tmp_path: Path, report: ReportFigure) -> None:
     """T9: 50 flooding sockets, 2,000 half-open handshakes, 10,000 lobbies, slow headers.
 
-    The same floods are first sent to another server on the same machine. This measures the
-    processor time that the players lose to them whatever this server does.
-    (`tests/server/net/test_connection.py` counts how much of a turn of its loop floods get.)
+    The same floods are first sent to another server on the same machine. This measures the CPU time
+    that the players lose regardless of this server. (`tests/server/net/test_connection.py` measures
+    the floods' share of a loop turn.)
     """
     directories = tmp_path / "ours", tmp_path / "other"
     for directory in directories:

@@ -1,4 +1,4 @@
-"""`kibitz arena` as people run it: whole events, cut off in every way, and bots that fail."""
+"""`kibitz arena` as run by users: complete events, interruptions of all kinds, and failing bots."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.tools.server_process import free_port
 RANDOM, GREEDY = "line-nim/random", "line-nim/greedy"
 GAME = "line-nim:free=12"
 SECONDS = 300
-"""For a whole tournament on a machine that has other things to do."""
+"""The timeout for a complete tournament on a busy machine."""
 
 SLOW = """
 import time
@@ -68,11 +68,11 @@ entrants:
   - {name: Dan, bot: line-nim/random}
 """
 GAMES = 6 * 3 * 2
-"""How many games the cup has: a pair plays three blocks of two."""
+"""The number of games in the cup: each pair plays three blocks of two."""
 
 
 def event(kibitz: Kibitz, *words: str) -> tuple[int, dict[str, Any], str]:
-    """Hold a tournament; return its status, its results and its output."""
+    """Run a tournament; return the exit status, results and output."""
     done = kibitz.run("arena", *words, "--json", seconds=SECONDS)
     return done.returncode, json.loads(done.stdout), done.stderr
 
@@ -87,7 +87,7 @@ def ends(path: Path) -> list[GameEnded]:
 
 
 def until_ended(arena: Running, path: Path, more: int) -> None:
-    """Wait until so many more games of a tournament have ended, which is not over by then."""
+    """Wait until more games of a tournament have ended, before it is over."""
     wanted = len(ends(path)) + more
     while len(ends(path)) < wanted:
         assert arena.process.poll() is None, arena.log.read_text()
@@ -95,7 +95,7 @@ def until_ended(arena: Running, path: Path, more: int) -> None:
 
 
 def require_even(results: dict[str, Any], each: int) -> None:
-    """Require that all entrants played equally often, and in every seat."""
+    """Require that all entrants played equally often in every seat."""
     assert {line["games"] for line in results["standings"]} == {each}
     seats = Counter(
         (name, seat) for game in results["games"] for seat, name in enumerate(game["players"])
@@ -126,7 +126,7 @@ def test_an_event_of_flags_leaves_all_results(kibitz: Kibitz) -> None:
 
 @pytest.fixture
 def cup(kibitz: Kibitz) -> Path:
-    """The file of a tournament that takes some time, and its bots."""
+    """The file of a slow tournament, and its bots."""
     (kibitz.directory / "slow.py").write_text(SLOW)
     (kibitz.directory / "cup.yaml").write_text(CUP)
     return kibitz.directory / "cup.arena"
@@ -250,7 +250,7 @@ entrants:
 
 @pytest.mark.slow
 def test_a_rated_event_on_a_running_server(kibitz: Kibitz) -> None:
-    """One plays from elsewhere, all have accounts, the ladder counts, the host hears why."""
+    """One entrant is remote, all have accounts, the rating list counts, the host gets reports."""
     (kibitz.directory / "crashing.py").write_text(CRASHING)
     (kibitz.directory / "rated.yaml").write_text(RATED)
     with ExitStack() as stack:

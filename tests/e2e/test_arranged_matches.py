@@ -1,4 +1,4 @@
-"""Arranged matches: a host process that is killed, and a server process that is killed too."""
+"""Arranged matches: the host's process and the server's process are killed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.tools.server_process import ROOT, ServerProcess, server_process
 NAMES = ("ada", "bob", "cyd", "dan")
 MATCHES = 20
 PAUSE_S = 0.005
-"""The thinking time of a bot, so that it can be killed in the middle of it."""
+"""The thinking time of a bot, long enough to kill it meanwhile."""
 SECONDS = 60
 
 HOST = """
@@ -55,12 +55,12 @@ async def main(url, token=None):
 
 asyncio.run(main(*sys.argv[1:]))
 """
-"""The host's program until it is killed; its matches are rated if it has an account."""
+"""The host's program before it is killed; with an account its matches are rated."""
 CLOCK = TimeControl(move_ms=60_000)
 
 
 def wanted(players: dict[str, str]) -> list[Arrangement]:
-    """Every pair of the four, in turn, until there are twenty matches."""
+    """All pairs of the four in rotation, twenty matches in total."""
     pairs = [(one, other) for one in NAMES for other in NAMES if one != other]
     return [
         Arrangement(
@@ -73,7 +73,7 @@ def wanted(players: dict[str, str]) -> list[Arrangement]:
 
 
 async def bot(url: str, token: str, lobby: str) -> None:
-    """Say ready whenever the lobby waits for it, and play any legal move."""
+    """Report ready whenever the lobby waits for it, and play any legal move."""
     chance = random.Random(token)
     capabilities = Capabilities(at_once=2)
     async with Client(url, token=token, capabilities=capabilities, patience=None) as client:
@@ -105,7 +105,7 @@ async def said(process: asyncio.subprocess.Process) -> object:
 
 
 async def results(client: Client, lobby: str, matches: list[Arrangement]) -> dict[str, MatchBrief]:
-    """Arrange everything again, and wait until every match has ended."""
+    """Arrange all matches again and wait until they have ended."""
     told = (await client.hosting.arrange(lobby, matches)).matches
     ended = {brief.tag: brief for brief in told if brief is not None and brief.result is not None}
     assert len(told) == MATCHES
@@ -119,7 +119,7 @@ async def results(client: Client, lobby: str, matches: list[Arrangement]) -> dic
 
 
 async def void_count(client: Client) -> int:
-    """Wait until the lobby's news list void games, and return their number."""
+    """Wait until the lobby's updates contain void games; return their number."""
     async for news in client.news():
         if isinstance(news, LobbyNews) and news.lobby.void:
             return news.lobby.void
@@ -127,7 +127,7 @@ async def void_count(client: Client) -> int:
 
 
 def on_disk(server: ServerProcess) -> tuple[list[str], list[str]]:
-    """The tags of the matches that are closed, and the matches of the ledger."""
+    """Return the tags of closed matches, and the matches in the ledger."""
     with contextlib.closing(sqlite3.connect(server.directory / "hosted.db")) as db:
         rows = db.execute("SELECT summary FROM stream WHERE kind = 'match' AND state = 'closed'")
         tags = [MatchBrief.model_validate_json(row[0]).tag or "" for row in rows]

@@ -1,4 +1,4 @@
-"""Foreign programs at a real server."""
+"""External programs on a real server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.tools.measurements import ReportFigure
 STANDIN = Path(__file__).parents[1] / "tools" / "pbrain_standin.py"
 GAME = "five-in-a-row"
 QUIRKS = ("deaf", "ordered", "chatty", "curt", "spaced", "strict", "slow", "only-10")
-"""Every quirk that a manager can live with by being careful."""
+"""All quirks that a careful manager can handle."""
 
 
 @pytest.mark.slow
@@ -46,7 +46,7 @@ def test_our_own_engine_comes_in_by_the_door_for_foreign_ones(kibitz: Kibitz) ->
 def test_an_engine_that_plays_on_stones_loses_as_illegal_and_its_log_says_so(
     kibitz: Kibitz,
 ) -> None:
-    """The stand-in answers the first time with a stone that is there; a strict table is enough."""
+    """The stand-in first answers with an occupied cell; the server's check suffices."""
     words = ["play", f"{GAME}:first=seat-0", f"{GAME}/random", "--strict", "--no-rotate"]
     engine = ["--gomocup", "--", sys.executable, "-I", str(STANDIN), "occupied"]
     done = kibitz.run(*words, "--games=1", *engine)

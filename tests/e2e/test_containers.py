@@ -1,4 +1,4 @@
-"""The commands of the Compose files, run here one after the other, with this machine's paths."""
+"""The commands of the Compose files, run locally in sequence with adapted paths."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ MOVED = {"/etc/kibitz/open-house.yaml": str(ROOT / "docker" / "open-house.yaml")
 
 
 class Node(ServerPages):
-    """The pages of a node that the command runs."""
+    """The pages of a node run by the command."""
 
     def __init__(self, port: int) -> None:
         self.port = port
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Ask other processes until something holds."""
+    """Poll other processes until a condition holds."""
     while not await asyncio.to_thread(holds):  # noqa: ASYNC110 - no event comes from there
         await asyncio.sleep(0.1)
 
@@ -67,14 +67,14 @@ async def test_the_services_come_up_and_the_bots_play_on(kibitz: Kibitz) -> None
             words = [here(word, url) for word in SERVICES[name]["command"][1:]]
             stack.enter_context(kibitz.start(*words))
         page = Node(int(url.rpartition(":")[2]))
-        # The ladder goes on after its first game, as a programme may not.
+        # Unlike a programme, the ladder continues after its first game.
         async with asyncio.timeout(150):
             await until(lambda: page.metrics().get(FINISHED, 0) >= 2)
 
 
 @pytest.mark.slow
 async def test_the_bots_of_the_cluster_play_on_when_a_node_is_killed(kibitz: Kibitz) -> None:
-    """Proxy and database are the tests' own; all else is as in the file."""
+    """Proxy and database are the tests' own; everything else is as in the file."""
     if postgres_server.programs() is None:
         pytest.skip(postgres_server.SKIPPED)
     services = CLUSTER["services"]

@@ -1,4 +1,4 @@
-"""From a crash to its report to the same turn once more, as an author goes."""
+"""A bot author's steps from a crash to its report and a retry of the same turn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doctor as people call it: bots that are well, and bots with a fault of each kind."""
+"""The doctor as run by users: healthy bots, and bots with each kind of fault."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MORE = (
     ("leaves at once", "connects", "exited with status 4"),
     ("ends badly", "lobby closes", "status 7"),
 )
-"""Faults of which some others are like enough that they can wait for the slow tests."""
+"""Faults similar enough to others to leave them to the slow tests."""
 
 
 def failed(kibitz: Kibitz, *words: str) -> dict[str, str]:
-    """Run the doctor; return what failed and what came."""
+    """Run the doctor; return the failed checks and the output."""
     done = kibitz.run("bot", "check", "--json", "--patience", "4", *words, seconds=240)
     assert done.stdout, done.stderr
     report = json.loads(done.stdout)
@@ -40,7 +40,7 @@ def test_a_bot_without_our_library_that_is_well(kibitz: Kibitz) -> None:
 
 @pytest.mark.slow
 def test_it_is_well_among_four(kibitz: Kibitz) -> None:
-    """In the checks that find the faults below."""
+    """The checks that find the faults below."""
     checks = ["late answer", "others drop out", "own elimination"]
     only = [word for check in checks for word in ("--check", check)]
     assert failed(kibitz, *only, "--", sys.executable, str(RAW), "none", *FOUR) == {}
@@ -63,7 +63,7 @@ def test_it_is_well_among_four(kibitz: Kibitz) -> None:
     ],
 )
 def test_a_planted_fault_is_found(kibitz: Kibitz, fault: str, check: str, came: str) -> None:
-    # Coming and going are looked at whatever else is, and here nothing else need be.
+    # Connecting and leaving are always checked; nothing else is needed here.
     only = check if check not in ("connects", "lobby closes") else "told to wait"
     found = failed(kibitz, "--check", only, "--", sys.executable, str(RAW), fault)
     assert [*found] == [check]
@@ -88,7 +88,7 @@ def test_a_planted_fault_is_found_among_four(
 
 
 def test_every_check_finds_a_fault() -> None:
-    """So a check that is added gets one."""
+    """Thus every new check needs a fault."""
     marks = [
         mark
         for test in (test_a_planted_fault_is_found, test_a_planted_fault_is_found_among_four)

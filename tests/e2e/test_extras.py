@@ -1,4 +1,4 @@
-"""Each installation does its job, or names the extra that is missing."""
+"""Each installation works or names the missing extra."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ sys.meta_path.insert(0, Blocker())
 
 
 def without_extras(code: str) -> subprocess.CompletedProcess[str]:
-    """Run code where nothing can be imported that only the extras install."""
+    """Run code without the packages of the extras."""
     program = BLOCKER.format(blocked=set(extras.OPTIONAL), code=code)
     return subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
@@ -135,7 +135,7 @@ def test_a_server_without_the_searches_plays_a_bot(wheel: Path, tmp_path: Path) 
 
 
 def install(wheel: Path, place: Path, extra: str) -> Path:
-    """Install the wheel with an extra into an environment of its own; return the command."""
+    """Install the wheel with an extra into a new environment; return the command."""
     venv.create(place / "venv", with_pip=True)
     python = place / "venv" / "bin" / "python"
     what = f"{wheel}[{extra}]" if extra else str(wheel)

@@ -1,7 +1,7 @@
-"""Many matches on a server process that is killed, terminated, and started again.
+"""Many matches on a server process that is killed, terminated and restarted.
 
-Through all of it, no acknowledged move is lost or applied twice, every match ends, and all that
-players and spectators were shown agrees with the records.
+No acknowledged move is lost or applied twice, every match ends, and all messages to players and
+spectators agree with the records.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CROWD = 200
 
 
 async def records(process: ServerProcess, fleet: Fleet) -> dict[str, bytes]:
-    """Fetch the record of every match that anybody of the fleet has seen."""
+    """Fetch the records of all matches seen by the fleet."""
     return {
         match: await asyncio.to_thread(process.page, f"/records/{match}.jsonl")
         for match in fleet.seats
@@ -36,7 +36,7 @@ async def records(process: ServerProcess, fleet: Fleet) -> dict[str, bytes]:
 
 
 async def faults(process: ServerProcess, fleet: Fleet, matches: int) -> list[str]:
-    """Return all that is wrong with a fleet whose matches are over."""
+    """Return all errors of a fleet after its matches."""
     found = contradictions(fleet, GAME, await records(process, fleet))
     if len(fleet.seats) != matches:
         found.append(f"{len(fleet.seats)} matches were seen, {matches} expected")
@@ -63,8 +63,7 @@ async def test_a_killed_server_has_lost_nothing_and_everybody_comes_back(tmp_pat
 
 @pytest.mark.slow
 async def test_fifty_kills_at_random_moments(tmp_path: Path, report: ReportFigure) -> None:
-    """T1: the kills come in pairs, all through the matches: one in the middle of the play, one
-    as soon as the server is up again, while everybody is on the way back."""
+    """T1: pairs of kills: one during play, one after the restart while clients reconnect."""
     chance = random.Random(1)
     waits: list[float] = []
     with server_process(tmp_path, unlimited=True) as server:
@@ -100,7 +99,7 @@ async def test_fifty_kills_at_random_moments(tmp_path: Path, report: ReportFigur
 
 
 def returned(fleet: Fleet, since: float) -> dict[str, float]:
-    """Return how long after `since` each player was first back at its seat."""
+    """Return how long after `since` each player first resumed its seat."""
     found: dict[str, float] = {}
     for player, at in fleet.returns:
         if at >= since:
@@ -114,14 +113,14 @@ async def wait_for_return(fleet: Fleet, since: float) -> None:
 
 
 def playing(fleet: Fleet) -> set[str]:
-    """Return the players of the matches whose end no client has seen."""
+    """Return the players of matches whose end no client has seen."""
     live = fleet.seats.keys() - fleet.ended.keys()
     return {player for match in live for player in fleet.seats[match]}
 
 
 @pytest.mark.slow
 async def test_sigterm_with_peers_that_do_not_read(tmp_path: Path, report: ReportFigure) -> None:
-    """T10: 200 matches and 20 stuck readers, and still it goes down in time and loses nothing."""
+    """T10: with 200 matches and 20 stuck readers, a shutdown is in time and loses nothing."""
     with server_process(tmp_path, unlimited=True) as server, ExitStack() as stack:
         async with (
             asyncio.timeout(300),

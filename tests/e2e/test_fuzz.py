@@ -1,7 +1,7 @@
-"""Garbage of every kind, sent to a server with a running match.
+"""Invalid input of all kinds, sent to a server with a running match.
 
-The server never has an internal error, never answers `internal`, leaks nothing, and keeps
-answering. The players of the running match notice nothing.
+The server must have no internal errors, never answer `internal`, leak nothing, and remain
+responsive. The players of the running match must not be affected.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ BATCH = 50
 BRIDGES = 4
 INTERNAL = b'"code":"internal"'
 CLOSE_FRAME = re.compile(rb"\x88[\x02-\x7d][\x03\x0f]")
-"""A close frame with a code; no JSON has such signs in it."""
+"""A close frame with a code; these bytes never occur in JSON."""
 UNLIMITED = {"per_second": 1e9, "burst": 1e9}
 OPTIONS: dict[str, Any] = {
-    # No limit on messages, for the sake of speed, but the usual one on lobbies.
+    # No message rate limit, for speed, but the default limit on lobbies.
     "tariff": {
         "socket": UNLIMITED,
         "account": UNLIMITED,
@@ -57,7 +57,7 @@ PATIENCE_S = 20.0
 
 @dataclass
 class FuzzRun:
-    """The requests of a run, and their answers."""
+    """The requests of a run and their answers."""
 
     server: ServerProcess
     seed: int
@@ -81,7 +81,7 @@ class FuzzRun:
             self.internal.append(data)
 
     async def messages(self, number: int, count: int) -> None:
-        """Send malformed messages as one player, who reconnects when disconnected."""
+        """Send malformed messages as one player, reconnecting when disconnected."""
         mutants = MessageFuzzer(f"{self.seed} messages {number}", self.known)
         player = await Player.arrive(self, f"fuzz {number}")
         while count > 0:
@@ -94,7 +94,7 @@ class FuzzRun:
         await player.leave()
 
     async def wires(self, number: int, count: int) -> None:
-        """Send wrong frames, on a new connection each time."""
+        """Send invalid frames, each time on a new connection."""
         mutants = MessageFuzzer(f"{self.seed} wires {number}", self.known)
         for _ in range(count):
             self.frames += 1
@@ -118,7 +118,7 @@ class FuzzRun:
 
 
 class Player:
-    """A connection that has said hello, and that can be thrown out."""
+    """A connection after hello that may be disconnected by the server."""
 
     def __init__(self, fuzz: FuzzRun, name: str) -> None:
         self._fuzz = fuzz
@@ -140,7 +140,7 @@ class Player:
         await asyncio.sleep(0)
 
     async def survives(self, batch: bytes) -> bool:
-        """Send frames and wait until the server has done with them; say whether we are still in."""
+        """Send frames and wait until they are processed; return whether we are still connected."""
         self._sentinel += 1
         end = b'"re":%d' % self._sentinel
         ask = json.dumps({"type": "unwatch", "id": self._sentinel, "match": "x"}).encode()
@@ -193,7 +193,7 @@ def _close_code(data: bytes) -> int | None:
 
 
 def seated(fuzz: FuzzRun) -> None:
-    """Give the fuzzing players matches of their own, so that some of it comes to a table."""
+    """Give the fuzzing players their own matches, so that some messages reach a match."""
     connections = []
     for number in range(BRIDGES):
         connection = RawConnection(fuzz.server.port)
@@ -208,7 +208,7 @@ def seated(fuzz: FuzzRun) -> None:
                 assert connection.ask(what, lobby=lobby)["type"] == "done"
         live: list[dict[str, Any]] = []
         give_up = time.monotonic() + PATIENCE_S
-        while len(live) < SETTINGS["programme"][0]["games"]:  # they begin once they are durable
+        while len(live) < SETTINGS["programme"][0]["games"]:  # matches start once they are durable
             assert time.monotonic() < give_up, "the matches do not begin"
             time.sleep(0.01)
             live = pair[0].ask("list_matches", lobby=lobby)["matches"]
@@ -219,7 +219,7 @@ def seated(fuzz: FuzzRun) -> None:
 
 
 async def rounds(fuzz: FuzzRun, frames: int) -> None:
-    """Send `frames` frames: one in twenty is wrong as a frame, the others as a message."""
+    """Send `frames` frames: one in twenty has invalid framing, the others invalid messages."""
     share = frames // 20 // BRIDGES
     async with asyncio.TaskGroup() as group:
         for number in range(BRIDGES):
@@ -230,9 +230,9 @@ async def rounds(fuzz: FuzzRun, frames: int) -> None:
 async def run_fuzz(
     server: ServerProcess, frames: int, seed: int, rate: float, warm_up: int
 ) -> tuple[FuzzRun, int]:
-    """Fuzz while a match goes on; return what was sent and the growth of memory in bytes.
+    """Fuzz during a match; return the sent data and the memory growth in bytes.
 
-    The growth counts over `frames` frames, after `warm_up` others. Allocator pools and bounded
+    The growth is measured over `frames` frames after `warm_up` others. Allocator pools and bounded
     tables fill in the first 800,000: 200,000 frames each grew a server by 3.9, 5.1, 2.0, 1.2, 0.5,
     0.3, 0.2, 0.1 and 0.2 MiB.
     """
@@ -262,7 +262,7 @@ async def run_fuzz(
 
 
 def check_unharmed(fuzz: FuzzRun) -> None:
-    """Assert that the server took no harm."""
+    """Assert that the server is unharmed."""
     server = fuzz.server
     assert fuzz.internal == []
     assert server.error_lines() == []
@@ -279,7 +279,7 @@ async def test_rubbish_does_a_server_no_harm(tmp_path: Path) -> None:
             fuzz, _ = await run_fuzz(server, 16_000, 1, 4000, warm_up=4_000)
         check_unharmed(fuzz)
         assert fuzz.frames >= 20_000 - BATCH
-        # It was not all refused at the door.
+        # Some of it passed the first checks.
         figures = server.metrics()
         for code in (
             "malformed",
@@ -295,7 +295,7 @@ async def test_rubbish_does_a_server_no_harm(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_a_million_frames(tmp_path: Path, report: ReportFigure) -> None:
-    """T7: and memory does not grow."""
+    """T7: memory does not grow."""
     with server_process(tmp_path, **OPTIONS) as server:
         async with asyncio.timeout(1500):
             fuzz, growth = await run_fuzz(server, 1_000_000, 7, 5000, warm_up=600_000)

@@ -1,4 +1,4 @@
-"""Every game in the box, played by its house bots through the command."""
+"""Every built-in game, played by its house bots through the command."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tests.tools.command import Kibitz
 
 SMALL = {"chinese-checkers": "size=2", "tanks": "turns=40", "five-in-a-row": "size=6"}
 SMOKE = ("chinese-checkers", "line-nim")
-"""Played by the command in the fast part; all games are played in `tests/integration`."""
+"""The games played in the fast tests; `tests/integration` plays all games."""
 
 
 def small(game: str) -> str:
-    """Return the game with options that make it short."""
+    """Return the game with options for short matches."""
     return f"{game}:{SMALL[game]}" if game in SMALL else game
 
 
@@ -53,7 +53,7 @@ def test_a_match_or_a_block_of_every_game(kibitz: Kibitz, name: str) -> None:
 
 
 def test_a_lobby_of_games_for_different_numbers_of_players(kibitz: Kibitz) -> None:
-    """House bots play their own games, and each game is for as many as can play it."""
+    """House bots play their own games, with all supported numbers of seats."""
     names = [name for name in registry.names() if load_games("plain")[name].info.balanced]
     hired = [bot for name in names for bot in bots(name, load_games("plain")[name].info.seats[0])]
     seats = ",".join(f"house={bot}" for bot in hired)

@@ -8,7 +8,7 @@ from tests.tools.command import PATIENCE_SECONDS, Kibitz
 from tests.tools.terminal import terminal
 
 DEAF = ("sh", "-c", 'trap "" HUP; "$@"; exit 0', "sh")
-"""A session leader that passes on no hangup, and waits, as `make` does."""
+"""A session leader that does not forward hangups and waits, like `make`."""
 
 
 def test_what_nobody_tells_of_its_lost_terminal_ends_with_it(kibitz: Kibitz) -> None:

@@ -1,4 +1,4 @@
-"""A tournament with an entrant that does anything but play: it must gain nothing by it."""
+"""A tournament with an attacking entrant, which must gain nothing."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class Honest(Bot):
 """
 GAMES = 6
 GAINED = {"read", "became", "resigned", "killed", "descriptor", "spoilt", "filled"}
-"""The achievements that every isolation must deny the hostile bot.
+"""The attacks that every isolation must prevent.
 
-An isolated network also denies "connected" and "page".
+An isolated network also prevents "connected" and "page".
 """
 
 
 @dataclass
 class AttackReport:
-    """A tournament that was held, and what became of it."""
+    """A finished tournament and its outcome."""
 
     status: int
     results: dict[str, Any]
     said: str
     did: list[dict[str, str]]
-    """The achievements that the hostile bot reports."""
+    """The successful attacks reported by the hostile bot."""
     left: list[str] = field(default_factory=list)
-    """Its processes that outlived the tournament."""
+    """The bot's processes that outlived the tournament."""
 
     @property
     def gained(self) -> set[str]:
@@ -60,7 +60,7 @@ class AttackReport:
 
 @pytest.fixture
 def public() -> Iterator[Kibitz]:
-    """A directory that other users may enter, as events usually are in."""
+    """A directory that other users can enter, as usual for events."""
     directory = Path(tempfile.mkdtemp(prefix="kibitz-hostile-")).resolve()
     directory.chmod(0o755)
     command = Kibitz(directory, uuid.uuid4().hex)
@@ -71,7 +71,7 @@ def public() -> Iterator[Kibitz]:
 
 
 def python_for(tool: str) -> str:
-    """Return a Python that the tool works with, or skip: it may be in another user's home."""
+    """Return a Python usable with the isolation tool, or skip; it may be in another user's home."""
     env = {**os.environ, "PYTHONPATH": packages()}
     why = ""
     for python in dict.fromkeys((sys.executable, "/usr/bin/python3")):
@@ -90,7 +90,7 @@ def python_for(tool: str) -> str:
 def run_attack(
     kibitz: Kibitz, *words: str, kill: bool = True, python: str = sys.executable
 ) -> AttackReport:
-    """Let the hostile bot play an honest one, and report its attacks."""
+    """Let the hostile bot play an honest one and report its attacks."""
     cache = kibitz.directory / "cache"
     cache.mkdir()
     mark = f"hostile-{uuid.uuid4().hex}"
@@ -126,14 +126,14 @@ def run_attack(
 
 
 def packages() -> str:
-    """Return where our packages are, and those that they need, for another Python."""
+    """Return the paths of our packages and their dependencies, for another Python."""
     own = Path(sys.base_prefix)
     return os.pathsep.join(path for path in sys.path if path and not Path(path).is_relative_to(own))
 
 
 def environment(kibitz: Kibitz, python: str) -> dict[str, str]:
-    """Return the environment of a Python without our packages, and a mark."""
-    # Nothing here needs machine code, and the spoilt cache is a private one.
+    """Return the environment for a Python without our packages, with a marker."""
+    # Nothing here needs machine code, and the corrupted cache is private.
     cache = str(kibitz.directory / "cache")
     more = {MARK: kibitz.mark, "KIBITZ_PLAIN": "1", "KIBITZ_CACHE": cache}
     if python != sys.executable:
@@ -142,7 +142,7 @@ def environment(kibitz: Kibitz, python: str) -> dict[str, str]:
 
 
 def remaining(mark: str) -> list[str]:
-    """Return the processes with a word in their command line, and end them."""
+    """Return and end the processes with a word in their command line."""
     time.sleep(0.2)
     found = []
     for process in psutil.process_iter():
@@ -194,27 +194,27 @@ class Planner(Bot):
         return turn.legal[turn.ply % len(turn.legal)]
 """
 FLOOD_BYTES = 1 << 20
-"""More than the usual rates let a player note while the intruder floods; without any it is many
-times as much."""
+"""More notes than the default rates allow during the flood; without rate limits there would be many
+times more."""
 
 
 @dataclass
 class Intrusion:
-    """A tournament or a series that was played with an intruder, and what that did."""
+    """A tournament or series with an intruder, and the intruder's actions."""
 
     status: int
     said: str
     results: dict[str, Any]
     did: list[dict[str, str]]
     log: str
-    """All that the intruder's process has said."""
+    """The output of the intruder's process."""
 
     def all(self, did: str) -> list[str]:
         return [each["what"] for each in self.did if each["did"] == did]
 
 
 def intrude(kibitz: Kibitz, python: str, log: str, *words: str) -> Intrusion:
-    """Run a command in which the intruder, a file called `statistics.py`, takes part."""
+    """Run a command with the intruder, a file named `statistics.py`, as a participant."""
     marker = kibitz.directory / "ran-outside"
     foray = {"names": "planner planner-2 arena-host", "marker": str(marker)}
     text = INTRUDER.read_text().replace(
@@ -241,7 +241,7 @@ def intrude(kibitz: Kibitz, python: str, log: str, *words: str) -> Intrusion:
 
 
 def require_fended_off(found: Intrusion) -> None:
-    """Check that an intruder has done nothing but play, and was refused everything else."""
+    """Check that an intruder could only play and was refused everything else."""
     assert found.all("done"), found.log
     assert found.all("second"), "a second connection is that of the same player"
     assert found.all("came") == found.all("joined") == found.all("resigned") == []
@@ -275,7 +275,7 @@ def test_an_intruder_only_plays_in_an_event(public: Kibitz, tool: str) -> None:
 def test_an_intruder_only_plays_in_blocks_of_workers(public: Kibitz) -> None:
     who = ["--players", "planner/planner.py", "statistics.py", "--name", "foul"]
     game = ["--game", "line-nim:free=12", "--games", "2", "--workers", "1", "--jail", "bwrap"]
-    log = "foul.arena/journal.jsonl"  # the logs of its bots are in the block's directory
+    log = "foul.arena/journal.jsonl"  # its bots' logs are in the block's directory
     found = intrude(public, python_for("bwrap"), log, "arena", *game, *who)
     assert found.status == 0, found.said
     assert {game["cause"] for game in found.results["games"]} == {"rules"}
@@ -338,7 +338,7 @@ class Deserter(Bot):
 
 
 def hold(kibitz: Kibitz, files: dict[str, str], *words: str) -> tuple[int, dict[str, Any], str]:
-    """Hold a tournament of an honest bot and others; return its status, results, and log."""
+    """Run a tournament of an honest bot and others; return the status, results and log."""
     (kibitz.directory / "cache").mkdir()
     for name, text in {"honest/honest.py": HONEST, **files}.items():
         path = kibitz.directory / name

@@ -1,6 +1,6 @@
-"""Hostile guests and accounts that stay within the protocol, beside matches of others.
+"""Hostile guests and accounts that follow the protocol, during other players' matches.
 
-Floods and slow readers are in `test_abuse.py`, frames that are no messages in `test_fuzz.py`.
+Floods and slow readers are in `test_abuse.py`, malformed frames in `test_fuzz.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def lobby(**changes: object) -> dict[str, object]:
 
 
 def start_match(host: RawConnection, other: RawConnection, **changes: object) -> tuple[str, str]:
-    """Host a lobby for two, let both join, and return its key and that of its match."""
+    """Host a two-player lobby, let both join, and return the keys of the lobby and its match."""
     opened = host.ask("host", settings=lobby(**changes))
     assert opened["type"] == "done", opened
     for player in (host, other):
@@ -40,7 +40,7 @@ def start_match(host: RawConnection, other: RawConnection, **changes: object) ->
 
 
 def next_news(connection: RawConnection, kind: str) -> dict[str, Any]:
-    """Return the next news of a kind."""
+    """Return the next event of a kind."""
     while True:
         _, data = connection.frame()
         message: dict[str, Any] = json.loads(data) if data.startswith(b"{") else {}
@@ -48,7 +48,7 @@ def next_news(connection: RawConnection, kind: str) -> dict[str, Any]:
             return message
 
 
-# --- words ----------------------------------------------------------------------------------------
+# --- strings --------------------------------------------------------------------------------------
 
 WORDS: list[object] = [
     *("", " ", "\x00", "\u202e", "../../etc/passwd", "%s{0}", "<script>", "NaN", "x" * 3000),
@@ -85,7 +85,7 @@ SETTINGS: dict[str, dict[str, object]] = {
 
 
 def with_each_value_replaced(value: object, word: object) -> Iterator[object]:
-    """Yield a value of JSON once for each value in it, with a word there instead."""
+    """Yield variants of a JSON value with one of its values replaced by a string."""
     yield word
     if isinstance(value, dict):
         for key, inner in value.items():
@@ -110,7 +110,7 @@ def odd_requests() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def say_odd_words(server: ServerProcess) -> Counter[str]:
-    """Send every request with an odd word in each place; count the answers by code."""
+    """Send every request with an odd string in each place; count the answers by code."""
     answers: Counter[str] = Counter()
     with (
         greeted_connection(server.port, "wordsmith") as guest,
@@ -158,7 +158,7 @@ WAYS_OUT: dict[str, list[tuple[str, dict[str, str]]]] = {
 
 
 def account(port: int, token: str) -> tuple[RawConnection, str]:
-    """Return a connection of an account, and its player's key."""
+    """Return a connection of an account and its player's key."""
     connection = RawConnection(port)
     connection.handshake()
     welcome = connection.ask("hello", versions=[1], token=token)
@@ -223,7 +223,7 @@ def test_notes_do_not_fill_the_disk(tmp_path: Path) -> None:
         taken = 0
         answer: dict[str, Any] = {}
         while "notes" not in answer.get("message", ""):
-            time.sleep(answer.get("retry_after_ms", 0) / 1000)  # the rate of requests is another
+            time.sleep(answer.get("retry_after_ms", 0) / 1000)  # the request rate limit is separate
             answer = hoarder.ask("note", match=match, text=NOTE)
             taken += answer["type"] == "done"
             assert taken * len(NOTE) <= 110_000, "more than a seat's notes on a match"
@@ -277,7 +277,7 @@ OTHER = {"kind": "reserved", "name": "Somebody", "player": None}
 
 
 def refusal(port: int, **who: str) -> str:
-    """Return the code that a hello is refused with."""
+    """Return the refusal code of a hello."""
     with RawConnection(port) as connection:
         connection.handshake()
         code: str = connection.ask("hello", versions=[1], **who)["code"]

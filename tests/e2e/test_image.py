@@ -1,8 +1,8 @@
-"""The image without Docker: the wheel of exactly what is copied into it, in an environment of its
-own, and the commands that the image runs.
+"""The image without Docker: a wheel built from exactly the copied files, in a new environment, with
+the image's commands.
 
-The dependencies come from the environment that runs the tests, so nothing is downloaded; all that
-is kibitz comes from the wheel.
+The dependencies are those of the test environment, so nothing is downloaded; kibitz itself comes
+from the wheel.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text()
 
 @dataclass(frozen=True)
 class Image:
-    """A substitute for the image: the programs of its environment, and the copied files."""
+    """A substitute for the image: the programs of its environment and the copied files."""
 
     programs: Path
     home: Path
@@ -50,7 +50,7 @@ class Image:
         return done.stdout
 
     def environment(self) -> dict[str, str]:
-        """Return the variables of its processes: nothing of kibitz or Python from outside."""
+        """Return its processes' environment, without outside variables of kibitz or Python."""
         kept = {
             name: value
             for name, value in os.environ.items()
@@ -62,7 +62,7 @@ class Image:
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """Build the wheel as the Dockerfile does, and install it."""
+    """Build and install the wheel like the Dockerfile."""
     work = tmp_path_factory.mktemp("image")
     context, home = work / "context", work / "home"
     home.mkdir()
@@ -79,7 +79,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
         capture_output=True,
         text=True,
     ).stdout.strip()
-    # Behind what is installed, and without the links to a checkout that may be among them.
+    # After the installed packages, without links to a checkout.
     Path(place, "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return Image(python.parent, home, elsewhere)
 

@@ -1,4 +1,4 @@
-"""`docs/examples/client.js`, written from the protocol's page alone, against a real server."""
+"""`docs/examples/client.js`, written only from the protocol page, on a real server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SETTINGS = LobbySettings(
     ],
     programme=[
         ProgrammeItem(game="line-nim", options={"free": 12}, games=2),
-        # Its turns list no actions: the client plays by `picks`.
+        # The turns list no actions, so the client uses `picks`.
         ProgrammeItem(game="five-in-a-row", options={"size": 6}),
     ],
 )
@@ -43,14 +43,14 @@ ENOUGH_S = 60
 
 
 def websocket_flag() -> list[str]:
-    """Return the option with which Node before 22 has a WebSocket."""
+    """Return the option that enables WebSocket in Node before 22."""
     assert NODE is not None
     version = subprocess.run([NODE, "--version"], capture_output=True, text=True, check=True).stdout
     return ["--experimental-websocket"] if int(version[1:].split(".")[0]) < 22 else []
 
 
 async def follow_to_the_end(host: Client, lobby: str) -> LobbyView:
-    """Return the lobby as the Python client knows it when its programme is over."""
+    """Return the lobby as known to the Python client after its programme."""
     async for news in host.news():
         if not isinstance(news, LobbyNews) or news.lobby.lobby != lobby:
             continue

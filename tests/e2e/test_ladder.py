@@ -1,4 +1,4 @@
-"""The ladder of a server with house bots, from the command that hosts to the one that shows it."""
+"""A server's rating list with house bots, from the hosting command to the one that shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A standing ladder as people run it: server, keeper and bots are processes, and are killed."""
+"""A standing ladder as run by users: server, keeper and bots are processes that are killed."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ LOG = logging.getLogger(__name__)
 
 @dataclass
 class Hall:
-    """A server and the keeper of a ladder on it, each of which can be killed and begun again."""
+    """A server and a ladder's keeper, each of which can be killed and restarted."""
 
     kibitz: Kibitz
     stack: ExitStack
@@ -103,7 +103,7 @@ class Hall:
         return [each for each in self.entries() if isinstance(each, GameEnded)]
 
     def until_ended(self, more: int, seconds: float = 60) -> None:
-        """Wait until so many more games have ended."""
+        """Wait until a number of additional games have ended."""
         wanted, deadline = len(self.ended()) + more, time.monotonic() + seconds
         while len(self.ended()) < wanted:
             assert time.monotonic() < deadline, (self.kibitz.directory / "ladder.err").read_text()
@@ -114,9 +114,9 @@ class Hall:
         return LadderState.fold(of, self.entries())
 
     def records(self, state: LadderState) -> Iterator[tuple[str, Record]]:
-        """Yield what the server has of every match of a lobby, which are numbered.
+        """Yield the server's record of every match of a lobby, by number.
 
-        One that was void has no record; one that the server had trouble with has a second one.
+        A void match has no record; a match with a server failure has a second one.
         """
         for number in range(1, state.requested_there + 1):
             for again in ("", "b"):
@@ -146,7 +146,7 @@ def hall(kibitz: Kibitz) -> Iterator[Hall]:
 
 
 def require_nothing_lost_or_doubled(hall: Hall) -> LadderState:
-    """Require that the server has exactly the journal's matches, once each; return the state."""
+    """Require that the server has exactly the journal's matches; return the state."""
     state = hall.state()
     ended = {each.match: each for each in hall.ended()}
     assert len(ended) == len(hall.ended())
@@ -168,7 +168,7 @@ def require_nothing_lost_or_doubled(hall: Hall) -> LadderState:
 
 
 def require_batch_ratings(hall: Hall, state: LadderState) -> None:
-    """The feed's ratings are those of one computation over the journal's games."""
+    """The feed's ratings equal a single computation over the journal's games."""
     feed = Feed.model_validate_json((hall.path / "public/ladder.json").read_bytes())
     assert feed.games == state.played
     names = sorted(state.entrants)
@@ -203,11 +203,11 @@ def test_bots_come_and_go_and_nothing_is_lost_when_all_is_killed(hall: Hall) -> 
     server.rest()
     hall.serve()
     hall.until_ended(4)
-    # Ctrl-C ends the running game and no other one.
+    # Ctrl-C ends only the running game.
     bots[0].send(signal.SIGINT)
     bots[0].rest()
     assert bots[0].process.returncode == 130
-    # A new version comes under the same name, and the old one retires.
+    # A new version joins under the same name, and the old one retires.
     with (hall.kibitz.directory / "paced1.py").open("a") as file:
         file.write("\n# better\n")
     bots.append(hall.bot("ada", "paced1.py"))
@@ -234,7 +234,7 @@ def test_bots_come_and_go_and_nothing_is_lost_when_all_is_killed(hall: Hall) -> 
 
 
 class Observer:
-    """A spectator of the lobby that measures for how long two possible opponents are both free."""
+    """A spectator of the lobby that measures how long two possible opponents are both free."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -244,7 +244,7 @@ class Observer:
         self._blind_until = float("inf")
 
     def look_away(self, seconds: float) -> None:
-        """Measure nothing for so long: the keeper or the server is away."""
+        """Pause the measurement while the keeper or the server is down."""
         self._blind_until = time.monotonic() + seconds
 
     async def watch(self) -> None:
@@ -292,8 +292,8 @@ class Observer:
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [600])
 def test_twelve_bots_for_ten_minutes(hall: Hall, seconds: int) -> None:
-    """Keeper and server are killed in the middle; no player waits while two could play."""
-    faulthandler.cancel_dump_traceback_later()  # it takes longer than a test may that hangs
+    """Keeper and server are killed during games; no player waits while two could play."""
+    faulthandler.cancel_dump_traceback_later()  # this takes longer than the test timeout
     server, keeper = hall.serve(), hall.keep()
     bots = [hall.bot(f"bot{place}", f"paced{place}.py") for place in range(1, 13)]
     hall.until_ended(12, 180)
@@ -318,7 +318,7 @@ def test_twelve_bots_for_ten_minutes(hall: Hall, seconds: int) -> None:
         return observer
 
     observer = asyncio.run(main())
-    hall.until_ended(12)  # all are back from the last restart
+    hall.until_ended(12)  # all have reconnected after the last restart
     for each in bots:
         each.send(signal.SIGINT)
     for each in bots:

@@ -1,4 +1,4 @@
-"""Bots that ask a model, as users run them, with an endpoint on the loopback interface."""
+"""Language-model bots as run by users, with an endpoint on the loopback interface."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def with_model(kibitz: Kibitz, url: str) -> Kibitz:
 
 
 def records(kibitz: Kibitz) -> list[Path]:
-    """Return the records of a command: two, because the order of seats matters in this game."""
+    """Return the records of a command: two, because the seat order matters in this game."""
     found = sorted((kibitz.directory / "records").glob("*.jsonl"))
     assert len(found) == 2
     return found
@@ -46,7 +46,7 @@ def test_a_model_plays_a_match_and_its_record_has_its_words_and_no_key(kibitz: K
 
 @pytest.mark.slow
 def test_the_example_compares_prompts(kibitz: Kibitz) -> None:
-    # The script reads its moves off the question, so all prompts list them here; fewer play.
+    # The script takes its moves from the prompt, so all prompts must list them.
     text = EXAMPLE.read_text().replace("blocks: 20", "blocks: 1")
     text = text.replace("prompt=plain", "prompt=legal")
     text = text.partition("claims:")[0]

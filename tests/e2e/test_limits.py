@@ -1,4 +1,4 @@
-"""Bots that want more than they may have, in real matches: they go, the others play on."""
+"""Bots that exceed their limits in real matches are ended, and the others continue."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_who_uses_up_its_cpu_is_ended_and_says_so(kibitz: Kibitz) -> None:
 
 def test_what_a_bot_leaves_behind_is_gone(kibitz: Kibitz) -> None:
     (kibitz.directory / "parent.py").write_text(PARENT)
-    # It writes into its own directory, which nothing isolated may.
+    # It writes to its own directory, which isolated processes cannot.
     played(kibitz, "line-nim", "parent.py", "line-nim/random", "--no-rotate", "--jail", "none")
     pids = [int(line) for line in Path(kibitz.directory / "left.pid").read_text().split()]
     assert len(pids) == 1
@@ -94,7 +94,7 @@ def test_what_a_bot_leaves_behind_is_gone(kibitz: Kibitz) -> None:
 
 
 def runs(pid: int) -> bool:
-    """Return whether a process runs, and is no zombie that its parent has not reaped."""
+    """Return whether a process is running and not a zombie."""
     try:
         return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

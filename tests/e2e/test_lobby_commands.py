@@ -1,4 +1,4 @@
-"""A host's requests from a second terminal, while the first follows the lobby."""
+"""A host's commands in a second terminal while the first follows the lobby."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GAME = "line-nim"
 
 @pytest.fixture
 def there(kibitz: Kibitz) -> Iterator[list[str]]:
-    """A running server, as options."""
+    """The command-line options for a running server."""
     words = ["serve", "--port", "0", "--db", "kibitz.db", "--json", "--unlimited"]
     with kibitz.start(*words) as server:
         yield ["--server", server.json()["url"]]
@@ -37,7 +37,7 @@ def test_a_host_starts_plays_again_removes_and_closes(kibitz: Kibitz, there: lis
 
 
 def wait_for_state(kibitz: Kibitz, there: list[str], code: str, state: str) -> None:
-    """Ask for the lobbies until this one is in a state."""
+    """Poll the lobbies until this one is in a state."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
         listed = kibitz.run("lobby", "list", "--json", *there).stdout.splitlines()
@@ -53,7 +53,7 @@ def test_a_host_that_follows_is_helped_by_another_terminal(
     with kibitz.start(*words) as host:
         code = host.json()["lobby"]
         refused = kibitz.run("lobby", "start", code, *there)
-        # Its bot has not come, or has come and is not ready yet, or the other seat is open.
+        # The bot is missing or not ready yet, or the other seat is open.
         assert refused.returncode == 1
         assert re.search("seat|is not ready", refused.stderr), refused.stderr
         wrong = kibitz.run("lobby", "kick", code, "nobody", *there)

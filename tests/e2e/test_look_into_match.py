@@ -1,4 +1,4 @@
-"""A running match looked into, and its record afterwards, by the commands."""
+"""Inspecting a running match and its later record with the commands."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ async def until_watched(url: str) -> None:
 
 
 class Opponent:
-    """Plays some turns in seat 2 and resigns; looks into the match before its first move."""
+    """A player that inspects the match before its first move, plays some turns in seat 2 and
+    resigns."""
 
     def __init__(self, kibitz: Kibitz, url: str, stack: ExitStack) -> None:
         self.match = ""
@@ -48,7 +49,7 @@ class Opponent:
         self._stack = stack
 
     async def play(self) -> None:
-        """Return when the match is over."""
+        """Wait until the match is over."""
         turns = 0
         async with Client(self._url, name="ada") as client:
             lobby = (await client.hosting.host(SETTINGS)).lobby
@@ -80,13 +81,13 @@ class Opponent:
         await until_watched(self._url)
 
     def branch(self) -> str:
-        """Play the match on from its first ply, and return the command's output."""
+        """Continue the match from its first ply, and return the command's output."""
         words = ["record", "branch", self.match, "--ply", "1", "--seat", "2", "--games", "2"]
         words += ["--with", FAST, "--others", FAST, *self._there]
         return self._kibitz.run(*words).stdout
 
     def analyse(self) -> str:
-        """Let the house bot judge its own moves, and return the command's output."""
+        """Let the house bot analyze its own moves, and return the command's output."""
         words = ["record", "analyze", self.match, "--by", FAST, "--seat", "1", *self._there]
         return self._kibitz.run(*words).stdout
 
@@ -101,7 +102,7 @@ def test_a_match_is_looked_into_while_it_runs_and_when_it_is_over(kibitz: Kibitz
         assert (opponent.branched["games"], opponent.branched["recorded_score"]) == (2, None)
         assert opponent.shadow is not None
         answers = [json.loads(line) for line in opponent.shadow.rest().splitlines()]
-        # It begins at ply 1, and seat 1 is played by that very bot.
+        # It starts at ply 1, and the same bot plays seat 1.
         assert [answer["ply"] for answer in answers] == [2, 4, 6]
         assert all(answer["agrees"] for answer in answers)
         assert json.loads(opponent.branch())["recorded_score"] == 0.0

@@ -1,4 +1,4 @@
-"""`kibitz mcp` beside a server: the SDK's own client plays whole matches of every game."""
+"""`kibitz mcp` with a server: the SDK's client plays complete matches of every game."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def url(kibitz: Kibitz) -> Iterator[str]:
 
 
 def open_lobby(kibitz: Kibitz, url: str, game: str) -> str:
-    """Host a match of a game with one open seat, and return the lobby."""
+    """Host a match with one open seat, and return the lobby."""
     house = [f"house={game}/random"] * (SEATS.get(game, 2) - 1)
     words = ["host", GAMES[game], "--seats", ",".join(["open", *house]), "--json", "--no-wait"]
     done = kibitz.run(*words, "--server", url)
@@ -49,7 +49,7 @@ def open_lobby(kibitz: Kibitz, url: str, game: str) -> str:
 
 @asynccontextmanager
 async def over_stdio(kibitz: Kibitz, url: str) -> AsyncIterator[Client]:
-    """Start `kibitz mcp` as an agent does, and connect to it."""
+    """Start `kibitz mcp` like an agent and connect to it."""
     command = ["-m", "kibitz", "mcp", "--server", url, "--name", "mira"]
     parameters = StdioServerParameters(
         command=sys.executable, args=command, env=kibitz.environment(), cwd=kibitz.directory
@@ -66,7 +66,7 @@ async def call(client: Client, tool: str, **arguments: object) -> str:
 
 
 async def play_to_the_end(client: Client) -> str:
-    """Play the first legal move of every turn, in whatever match it is, until one is over."""
+    """Play the first legal move of every turn in any match until one is over."""
     while True:
         text = await call(client, "wait_for_turn", seconds=PATIENCE)
         if " is over: " in text:
@@ -93,7 +93,7 @@ async def test_whole_matches_of_every_game_over_stdio(kibitz: Kibitz, url: str) 
 
 
 def address_of(running: Running) -> str:
-    """Return the address that `kibitz mcp --http` tells."""
+    """Return the URL printed by `kibitz mcp --http`."""
     return running.until("http://").split()[-1]
 
 
@@ -159,7 +159,7 @@ OFFLINE: dict[str, dict[str, Any]] = {
     "list_games": {},
     "game_rules": {"game": "line-nim"},
 }
-"""Tools that need no server, with arguments."""
+"""Tools that work without a server, with arguments."""
 ONLINE: dict[str, dict[str, Any]] = {
     "list_lobbies": {},
     "join_lobby": {"lobby": "L1"},
@@ -172,11 +172,11 @@ ONLINE: dict[str, dict[str, Any]] = {
     "comment": {"match": "M1", "text": "hm"},
     "watch": {"match": "M1"},
 }
-"""Tools that need one."""
+"""Tools that need a server."""
 
 
 async def check_without_a_server(client: Client, url: str) -> None:
-    """Call every tool while there is no server at `url`."""
+    """Call every tool without a server at `url`."""
     tools = {tool.name for tool in (await client.list_tools()).tools}
     assert tools == OFFLINE.keys() | ONLINE.keys()
     for tool, arguments in OFFLINE.items():

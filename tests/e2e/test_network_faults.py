@@ -1,4 +1,4 @@
-"""A fleet behind a bad network: every match ends, and no message is wrong or repeated."""
+"""A fleet on a bad network: every match ends, and no message is wrong or repeated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.tools.mnk import GAME
 from tests.tools.server_process import ServerProcess, drawn_matches, server_process
 
 QUICK = {"ping_every_s": 0.5, "pong_s": 0.5, "sweep_s": 0.1}
-"""Both sides look for dead connections more often than they usually do."""
+"""Both sides check for dead connections more often than by default."""
 
 
 async def faults(server: ServerProcess, fleet: Fleet) -> list[str]:
@@ -51,7 +51,7 @@ async def test_matches_end_behind_a_bad_network(
         assert await faults(server, fleet) == []
     assert len(fleet.seats) == matches
     assert fleet.moves == matches * 25
-    # It was a bad network indeed.
+    # Faults did occur.
     assert proxy.counts.resets >= 4
     assert proxy.counts.silences >= 1
     assert proxy.counts.half_closed >= 1
@@ -64,7 +64,7 @@ async def test_matches_end_behind_a_bad_network(
 async def test_two_hundred_matches_behind_a_bad_network(
     tmp_path: Path, report: ReportFigure
 ) -> None:
-    """T6 of the promises: all finish, and nothing is lost, doubled or reported wrongly."""
+    """T6: all matches finish, and nothing is lost, duplicated or reported wrongly."""
     matches = 200
     network = NetworkFaults(
         latency_s=0.005,
@@ -96,7 +96,7 @@ async def test_two_hundred_matches_behind_a_bad_network(
 async def test_many_matches_behind_a_bad_network_and_a_server_that_is_killed(
     tmp_path: Path, seed: int, report: ReportFigure
 ) -> None:
-    """T6, with the timers as they are."""
+    """T6 with the default timers."""
     matches = 40
     network = NetworkFaults(latency_s=0.01, jitter_s=0.1, half_open=0.05, max_bytes=60_000)
     with server_process(tmp_path, unlimited=True) as server:
@@ -118,7 +118,7 @@ async def test_many_matches_behind_a_bad_network_and_a_server_that_is_killed(
     )
 
 
-# --- a server that is stopped -------------------------------------------------------------------
+# --- suspended servers --------------------------------------------------------------------------
 
 SIDE = 5
 STOPPED_S = 5.0
@@ -126,7 +126,7 @@ STOPPED_S = 5.0
 
 @contextlib.asynccontextmanager
 async def two_players(server: ServerProcess, matches: int, conduct: Conduct) -> AsyncIterator[Any]:
-    """Begin matches between two connections with 3 s a move; yield both, and the secret of one."""
+    """Start matches between two connections with 3 s per move; yield both, and one's secret."""
     item = drawn_matches(SIDE, matches).model_copy(
         update={"time_control": TimeControl.parse("move=3")}
     )
@@ -152,7 +152,7 @@ async def two_players(server: ServerProcess, matches: int, conduct: Conduct) -> 
 async def turns_of(
     players: list[JsonClient], count: int
 ) -> list[tuple[JsonClient, dict[str, Any]]]:
-    """Return the first turn of each match, with whose it is."""
+    """Return the first turn of each match with its connection."""
     found: list[tuple[JsonClient, dict[str, Any]]] = []
 
     async def collect(caller: JsonClient) -> None:
@@ -181,7 +181,7 @@ def stopping(server: ServerProcess) -> Iterator[None]:
 async def stopped(
     server: ServerProcess, meanwhile: list[tuple[JsonClient, dict[str, Any]]]
 ) -> list[Any]:
-    """Stop the server, move while it is stopped, and return its answers to the moves."""
+    """Suspend the server, send moves meanwhile, and return its answers."""
     with stopping(server):
         await asyncio.sleep(0.2)
         for number, (caller, turn) in enumerate(meanwhile, 1000):
@@ -203,7 +203,7 @@ def _move(number: int, turn: dict[str, Any]) -> str:
 
 
 async def answer_to(caller: JsonClient, request: int) -> dict[str, Any]:
-    """Return an answer; other messages are kept as news."""
+    """Return an answer; store other messages as events."""
     for kept in caller.news:
         if kept.get("re") == request:
             return kept
@@ -216,7 +216,7 @@ async def answer_to(caller: JsonClient, request: int) -> dict[str, Any]:
 
 
 async def test_a_server_that_is_stopped_forfeits_nobody_whose_move_waits(tmp_path: Path) -> None:
-    """With 3 s a move; of these the players have used most when the server is stopped."""
+    """With 3 s per move, of which the players have used most when the server is suspended."""
     matches = 20
     with server_process(tmp_path, unlimited=True) as server:
         async with two_players(server, matches, Conduct()) as (ada, bob, _):
@@ -255,7 +255,7 @@ async def test_a_server_that_is_stopped_gives_nobody_up_who_comes_back_meanwhile
 
 
 async def returned(server: ServerProcess, secret: str, match: str) -> dict[str, Any]:
-    """Come back with a secret to a match; return its snapshot."""
+    """Reconnect to a match with a secret; return its snapshot."""
     async with connected(
         f"ws://127.0.0.1:{server.port}", ping_interval=None, open_timeout=20
     ) as again:

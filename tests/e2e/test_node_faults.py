@@ -1,7 +1,7 @@
-"""Failures of nodes that share a database: one history, whatever each node believes.
+"""Failures of nodes that share a database: there is always a single history.
 
-Nothing here depends on how many nodes serve at a time. Clients connect to some address, play, and
-reconnect by themselves. `node_history.faults` compares the messages they received with the log.
+The tests do not depend on the number of serving nodes. Clients connect to one of the URLs, play,
+and reconnect automatically. `node_history.faults` compares the messages they received with the log.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from tests.tools.server_process import drawn_matches
 PAIRS = 6
 PROGRAMME = drawn_matches(4, games=1000)
 ANSWER_S = 0.5
-"""Seconds in which an answer arrives that was given before the fault."""
+"""The time for answers sent before the fault to arrive, in seconds."""
 EXPIRY_S = 1.0
-"""Seconds by which a take-over may be seen late."""
+"""The maximum delay in observing a takeover, in seconds."""
 SERVICE_RESTART = 1012
 CLOCK = TimeControl.parse("move=20,bank=60")
 FEW_FAULTS = [
@@ -49,7 +49,7 @@ FEW_FAULTS = [
 
 
 async def checked(group: NodeGroup, fleet: NodeFleet) -> NodeHistory:
-    """Let the fleet rest, hold its notes against the log, and return the history."""
+    """Pause the fleet, compare its notes with the log, and return the history."""
     await fleet.rest()
     history = await asyncio.to_thread(group.history)
     assert faults(history, fleet.notes()) == []
@@ -63,7 +63,7 @@ def lobby_of(history: NodeHistory, match: str) -> str:
 def acknowledged_between(
     fleet: NodeFleet, history: NodeHistory, lobbies: list[str], since: float, until: float
 ) -> list[Acknowledged]:
-    """Return the moves in some lobbies that were acknowledged within some time."""
+    """Return the moves in some lobbies that were acknowledged within a period."""
     return [
         each
         for each in fleet.history
@@ -74,7 +74,7 @@ def acknowledged_between(
 
 
 def assert_names_new_owners(node: Node, history: NodeHistory, lobbies: list[str]) -> None:
-    """Require that a node that has lost lobbies names the present owner of each."""
+    """Require that a node that has lost lobbies names the current owner of each."""
     takers = {lobby: taker for lobby, taker, _ in history.take_overs()}
     said = node.said()
     for lobby in lobbies:
@@ -119,7 +119,7 @@ async def test_a_node_that_has_lost_its_database_hands_over_and_comes_back(
 async def test_of_two_nodes_that_believe_they_own_a_lobby_one_writes(
     tmp_path: Path, cluster: PostgresCluster
 ) -> None:
-    """Moves lie in the sockets of a frozen node until another one plays on; then it wakes up."""
+    """Moves wait in a frozen node's sockets; it wakes up after another node's takeover."""
     async with (
         asyncio.timeout(120),
         node_group(tmp_path, cluster, ("a", "b")) as group,
@@ -132,12 +132,12 @@ async def test_of_two_nodes_that_believe_they_own_a_lobby_one_writes(
             with node.process.frozen():
                 frozen = time.monotonic()
                 await asyncio.sleep(4 * fleet.think_s)  # the player to move has sent its move
-                # Half of the clients are cut off behind what they have sent.
+                # Half of the clients are disconnected after their data was sent.
                 group.proxy.leave(node.process.port, share=0.5)
                 taken = await group.taken_from(node, lobbies)
                 await fleet.moved(fleet.moves + 2 * PAIRS)
                 node.link.hang()
-            # Its batch is on its way before a heartbeat can tell it whose the lobbies are.
+            # Its batch is sent before a heartbeat can report the lobbies' owners.
             await asyncio.sleep(ANSWER_S)
             node.link.mend()
             await group.settled()
@@ -153,7 +153,7 @@ async def test_of_two_nodes_that_believe_they_own_a_lobby_one_writes(
 
 @contextlib.contextmanager
 def spectators(node: Node, lobbies: list[str]) -> Iterator[list[RawConnection]]:
-    """Follow lobbies at a node, by connections that hold on to it whatever happens."""
+    """Follow lobbies at a node with connections that always reconnect to it."""
     with contextlib.ExitStack() as stack:
         watching = []
         for number, lobby in enumerate(lobbies):
@@ -166,7 +166,7 @@ def spectators(node: Node, lobbies: list[str]) -> Iterator[list[RawConnection]]:
 
 @pytest.mark.slow
 async def test_a_few_faults_in_a_row_lose_nothing(tmp_path: Path, cluster: PostgresCluster) -> None:
-    """One of each kind, and one more; some outlast the expiry of a heartbeat, and some do not."""
+    """One fault of each kind and one more; some exceed the heartbeat's lease, some do not."""
     seed = 3
     async with (
         asyncio.timeout(150),
@@ -188,7 +188,7 @@ async def test_a_few_faults_in_a_row_lose_nothing(tmp_path: Path, cluster: Postg
 async def test_a_hundred_faults_in_a_row_lose_nothing(
     tmp_path: Path, cluster: PostgresCluster, report: ReportFigure
 ) -> None:
-    faulthandler.cancel_dump_traceback_later()  # it takes longer than a test may that hangs
+    faulthandler.cancel_dump_traceback_later()  # this takes longer than the test timeout
     seed = int(os.environ.get("KIBITZ_NODE_FAULTS_SEED", "1"))
     count = int(os.environ.get("KIBITZ_NODE_FAULTS", "100"))
     pairs = int(os.environ.get("KIBITZ_NODE_PAIRS", "200"))

@@ -1,6 +1,6 @@
-"""Two nodes on one database, as processes: one is killed, frozen or taken down, the other goes on.
+"""Two nodes on one database, as processes: one is killed, frozen or shut down, the other continues.
 
-The players of a fleet connect through a proxy that knows the nodes by `/readyz` only. Afterwards,
+The players of a fleet connect through a proxy that checks only the nodes' `/readyz`. Afterwards,
 `fleet.contradictions` compares what they received with the records.
 """
 
@@ -45,7 +45,7 @@ def two_nodes(directory: Path, cluster: PostgresCluster) -> Iterator[list[Server
 
 
 def until_status(node: ServerProcess, status: int) -> float:
-    """Wait until a node's `/readyz` has a status; return how many seconds that took."""
+    """Wait until a node's `/readyz` has a status; return the seconds it took."""
     began = time.monotonic()
     while node.status("/readyz") != status:
         time.sleep(0.05)
@@ -69,7 +69,7 @@ def entries(cluster: PostgresCluster) -> int:
 
 
 async def all_back(fleet: Fleet, since: float) -> list[float]:
-    """Wait until every player of a running match has reconnected; return how long each took."""
+    """Wait until every player of a running match has reconnected; return the durations."""
 
     def back() -> dict[str, float]:
         found: dict[str, float] = {}
@@ -112,7 +112,7 @@ async def test_a_killed_nodes_matches_go_on_at_the_other(
 async def test_a_node_that_is_started_again_at_once_stands_by(
     tmp_path: Path, cluster: PostgresCluster
 ) -> None:
-    """It finds its lobbies as it left them, but the other node has been alive for longer."""
+    """It finds its lobbies unchanged, but the other node has been alive for longer."""
     with two_nodes(tmp_path, cluster) as nodes:
         async with (
             asyncio.timeout(90),
@@ -133,7 +133,7 @@ async def test_a_node_that_is_started_again_at_once_stands_by(
 async def test_matches_go_to_the_other_node_and_back(
     tmp_path: Path, cluster: PostgresCluster
 ) -> None:
-    """The node that was killed stands by when it is back, until the other one is killed."""
+    """The killed node is on standby after its restart until the other one is killed."""
     with two_nodes(tmp_path, cluster) as nodes:
         async with (
             asyncio.timeout(200),
@@ -185,7 +185,7 @@ async def test_a_node_that_was_frozen_writes_nothing_when_it_wakes_up(
             await fleet.moved(60)
             with nodes[0].frozen():
                 frozen = time.monotonic()
-                await asyncio.sleep(1)  # a commit that was sent before is there now
+                await asyncio.sleep(1)  # an earlier commit has arrived by now
                 before = await asyncio.to_thread(entries, cluster)
                 await asyncio.to_thread(until_status, nodes[1], 200)
                 await asyncio.sleep(20 - (time.monotonic() - frozen))
@@ -197,7 +197,7 @@ async def test_a_node_that_was_frozen_writes_nothing_when_it_wakes_up(
             written = await asyncio.to_thread(nodes[1].metrics)
             assert await untrue(nodes[1], fleet) == []
         assert fleet.moves == MATCHES * 36
-        # All that came after the freeze is of the other node: its entries, and its take-overs.
+        # Everything after the freeze is from the other node: its entries and its takeovers.
         assert after - before == written["kibitz_commit_entries_sum"] + MATCHES
         log = nodes[0].log.read_text()
         assert "this node no longer owns it" in log
@@ -234,7 +234,7 @@ async def test_a_hundred_matches_of_a_killed_node_go_on(
 async def test_an_outage_of_the_database_under_two_nodes_loses_nothing(
     tmp_path: Path, cluster: PostgresCluster
 ) -> None:
-    """All heartbeats expire meanwhile; whichever node serves then, no other one writes."""
+    """All heartbeats expire in the meantime; only the node that serves afterwards writes."""
     with two_nodes(tmp_path, cluster) as nodes:
         async with (
             asyncio.timeout(250),

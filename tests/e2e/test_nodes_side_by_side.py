@@ -1,8 +1,8 @@
-"""Three nodes with URLs of their own on one database, as processes, which all serve.
+"""Three serving nodes with their own URLs on one database, as processes.
 
-Each client starts with the URL of one node. Most of what it requests is at another node, and it is
-redirected there. When that node is gone, it finds the node that took over. Afterwards, all messages
-received are compared with the records.
+Each client starts with the URL of one node. Most requested objects are at another node, to which it
+is redirected. If that node fails, it finds the node that took over. Afterwards, all received
+messages are compared with the records.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MATCHES = 9
 def three_nodes(
     directory: Path, cluster: PostgresCluster, names: str = "abc", *, unlimited: bool = True
 ) -> Iterator[list[ServerProcess]]:
-    """Run nodes, three if nothing else is said."""
+    """Run nodes, three by default."""
     nodes = []
     for name in names:
         (directory / name).mkdir()
@@ -70,14 +70,14 @@ def urls(nodes: list[ServerProcess]) -> list[str]:
 
 
 def owners(cluster: PostgresCluster) -> Counter[str]:
-    """Return how many lobbies each node has."""
+    """Return the number of lobbies per node."""
     sql = "SELECT node, count(*) FROM kibitz.stream WHERE kind = 'lobby' GROUP BY node"
     with psycopg.connect(cluster.url, autocommit=True) as db:
         return Counter(dict(db.execute(sql).fetchall()))
 
 
 async def untrue(node: ServerProcess, fleet: Fleet) -> list[str]:
-    """Return the contradictions between the records and the fleet's messages; any node has them."""
+    """Return the contradictions between the fleet's messages and any node's records."""
     records = {
         match: await asyncio.to_thread(node.page, f"/records/{match}.jsonl")
         for match in fleet.seats
@@ -88,7 +88,7 @@ async def untrue(node: ServerProcess, fleet: Fleet) -> list[str]:
 async def test_the_matches_of_a_killed_node_go_on_at_the_others(
     tmp_path: Path, cluster: PostgresCluster
 ) -> None:
-    """Each pair has homes at two nodes, and plays where its lobby was opened."""
+    """The players of each pair start at two nodes and play where their lobby was opened."""
     with three_nodes(tmp_path, cluster) as nodes:
         async with (
             asyncio.timeout(120),
@@ -240,7 +240,7 @@ async def test_the_lobbies_that_an_account_may_open_are_counted_over_all_nodes(
 
 
 async def answer(host: Client, settings: LobbySettings) -> RefusedError | None:
-    """Return the refusal of a lobby; its host may have to reconnect to the server first."""
+    """Return the refusal of a request to open a lobby; the host may have to reconnect first."""
     while True:
         try:
             await host.hosting.host(settings)
@@ -252,14 +252,14 @@ async def answer(host: Client, settings: LobbySettings) -> RefusedError | None:
 
 
 async def lobbies_in_hall(watcher: Client, count: int) -> None:
-    """Wait until the hall shows so many lobbies."""
+    """Wait until the hall shows a number of lobbies."""
     async for news in watcher.news():
         if isinstance(news, HallNews) and len(news.lobbies) == count:
             return
 
 
 async def ended_in_hall(watcher: Client, match: str) -> None:
-    """Wait until the hall shows a match as one that is over."""
+    """Wait until the hall shows a match as finished."""
     async for news in watcher.news():
         if isinstance(news, HallNews) and match in news.finished:
             return

@@ -1,4 +1,4 @@
-"""Spectators at one node of matches that another one plays, as processes on one database."""
+"""Spectators at one node of matches on another node, as processes on one database."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Screen:
                 self.news.setdefault(news.match, []).append(news)
 
     def shown(self, match: str) -> int:
-        """Return the number of the last entry that is known of."""
+        """Return the number of the last known entry."""
         last = self.news.get(match, [])[-1:]
         numbers = (each.entry.seq if isinstance(each, Event) else each.seq for each in last)
         return max(numbers, default=-1)
@@ -74,7 +74,7 @@ async def figures(node: ServerProcess) -> dict[str, float]:
 
 
 def owner(cluster: PostgresCluster, match: str) -> str:
-    """Return the node whose lobby a match is of."""
+    """Return the node that owns a match's lobby."""
     sql = (
         "SELECT lobby.node FROM kibitz.stream JOIN kibitz.stream AS lobby"
         " ON lobby.key = stream.owner WHERE stream.key = %s"
@@ -132,8 +132,8 @@ async def _follows_nothing(node: ServerProcess) -> None:
 async def test_spectators_go_on_without_a_gap_when_their_node_takes_the_match_over(
     tmp_path: Path, cluster: PostgresCluster
 ) -> None:
-    """Of the two that are left, one takes the lobby: there spectators of a tail go over to the
-    match, and at the other one nothing changes for them.
+    """One of the two remaining nodes takes the lobby over: there spectators switch from the tail to
+    the match; at the other node nothing changes for them.
     """
     with three_nodes(tmp_path, cluster) as nodes:
         async with (

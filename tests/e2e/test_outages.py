@@ -1,7 +1,7 @@
-"""Failures that a server survives: a full disk, freezes, kills before it is up.
+"""Failures that a server survives: a full disk, freezes, kills during startup.
 
-Play goes on: no acknowledged move is lost or applied twice, every match ends, and all that players
-and spectators were shown agrees with the records.
+Play continues: no acknowledged move is lost or applied twice, every match ends, and all messages to
+players and spectators agree with the records.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ async def untrue(process: ServerProcess, fleet: Fleet) -> list[str]:
 
 
 async def fill_the_disk(server: ServerProcess, seconds: float) -> list[int]:
-    """Block all writes for a while; return the states of the readiness page meanwhile."""
+    """Block all writes for a while; return the readiness states in that time."""
     said = []
     with server.full_disk():
         end = time.monotonic() + seconds
@@ -40,7 +40,7 @@ async def fill_the_disk(server: ServerProcess, seconds: float) -> list[int]:
 
 
 async def test_a_disk_that_was_full_takes_nothing_back(tmp_path: Path) -> None:
-    """Six seconds are more than all retries of a commit together."""
+    """Six seconds exceed the total of a commit's retries."""
     matches = 6
     with server_process(tmp_path, unlimited=True) as server:
         async with (
@@ -59,7 +59,7 @@ async def test_a_disk_that_was_full_takes_nothing_back(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_outages_of_every_kind_in_turn(tmp_path: Path, report: ReportFigure) -> None:
-    """Full disks of all lengths, freezes and kills, while forty matches are played."""
+    """Full disks of various durations, freezes and kills during forty matches."""
     matches, chance = 40, random.Random(2)
     outages = {"full disk": 0, "freeze": 0, "kill": 0}
     with server_process(tmp_path, unlimited=True) as server:
@@ -88,7 +88,7 @@ async def test_outages_of_every_kind_in_turn(tmp_path: Path, report: ReportFigur
 
 @pytest.mark.slow
 async def test_kills_before_it_is_up(tmp_path: Path, report: ReportFigure) -> None:
-    """Recovery that is cut off at any moment is made again from the start."""
+    """A recovery that is interrupted at any time is repeated from the start."""
     matches, kills, chance = 40, 40, random.Random(3)
     with server_process(tmp_path, unlimited=True) as server:
         async with (

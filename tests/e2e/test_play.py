@@ -71,7 +71,7 @@ def test_a_bot_alone_gets_its_score_and_a_list_on_request(kibitz: Kibitz) -> Non
     assert "Time losses: 0, crashes: 0" in score
     quiet = kibitz.run("play", "connect-four", "mybot.py", "--games", "2")
     assert quiet.stdout.startswith("Results of mybot")
-    assert "begins" not in quiet.stderr  # no terminal, so no progress either
+    assert "begins" not in quiet.stderr  # no progress without a terminal
 
 
 def test_several_games_of_three_as_json(kibitz: Kibitz) -> None:
@@ -134,7 +134,7 @@ def test_ctrl_c_twice_ends_everything(kibitz: Kibitz) -> None:
 
 
 def test_a_parent_that_is_killed_leaves_nobody_behind(kibitz: Kibitz) -> None:
-    """The fixture looks for processes left behind."""
+    """The fixture checks for leftover processes."""
     (kibitz.directory / "thinking.py").write_text(THINKING)
     with kibitz.start("play", SMALL, "thinking.py", RANDOM) as play:
         while "begins" not in play.log.read_text():
@@ -151,4 +151,4 @@ def test_an_engine_that_cannot_start_ends_the_series_with_its_reason(kibitz: Kib
     assert done.returncode == 1
     assert "engine crashed at its first turn; starting no new matches" in done.stderr
     assert "no weights here" in done.stderr
-    assert done.stderr.count(" begins: ") <= 20  # those that were on their way; not all 200
+    assert done.stderr.count(" begins: ") <= 20  # only those in transit, not all 200

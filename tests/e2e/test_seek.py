@@ -1,4 +1,4 @@
-"""Seeks as people use them: two processes that want the same find each other."""
+"""Seeks as used by people: two processes with equal terms find each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server, a host, bots and spectators, each a process; and a server that is killed."""
+"""A server, a host, bots and spectators as processes, and a killed server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MATCHES = 12
 
 @pytest.fixture
 def port() -> int:
-    """Return a port that is free now, for a server that is to reuse it after a restart."""
+    """Return a free port, for a server that reuses it after restarts."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         chosen: int = probe.getsockname()[1]
@@ -81,7 +81,7 @@ def test_a_stranger_needs_a_token_and_a_revoked_one_is_none(kibitz: Kibitz) -> N
 
 
 def test_a_server_that_is_killed_goes_on_where_it_was(kibitz: Kibitz, port: int) -> None:
-    """Twelve matches are killed in their middle; bots and host reconnect by themselves."""
+    """The server is killed during twelve matches; bots and host reconnect automatically."""
     with ExitStack() as stack:
         server, url = serve(kibitz, stack, port)
         programme = ["chinese-checkers:size=3", "--seats", "2xopen", "--games", str(MATCHES)]

@@ -1,4 +1,4 @@
-"""People whose terminal is killed in the middle: the same command takes everything back."""
+"""After a terminal is killed, the same command resumes everything."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def kibitz_on_a_terminal(kibitz: Kibitz, words: list[str]) -> str:
     with terminal(kibitz, *words) as other:
         try:
             other.until("\0never")
-        except (AssertionError, OSError):  # it has ended, and the terminal with it
+        except (AssertionError, OSError):  # the command and its terminal have ended
             assert other.process.wait(PATIENCE_SECONDS) == 1
         return other.text
 
@@ -143,7 +143,7 @@ def test_a_bot_is_killed_and_comes_back(kibitz: Kibitz, words: list[str]) -> Non
 
         first = bot()
         until(lambda: plies() >= 2)
-        # A second process of the same bot takes no other player's seat.
+        # A second process of the same bot does not take another player's seat.
         _, said = bot().communicate(timeout=PATIENCE_SECONDS)
         assert "name_taken" in said
         first.kill()

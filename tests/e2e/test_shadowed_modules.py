@@ -1,8 +1,8 @@
-"""Files of the working directory never replace our modules, whatever they are called.
+"""Files in the working directory never shadow modules, whatever their names.
 
-A directory has a file for each module of Python and of the packages that we need. Importing one of
-them leaves a mark, and fails. An entrant's own file is named like a module of Python too: it must
-run in the entrant's process and nowhere else.
+A directory has a file named after each module of Python and of our dependencies. Importing one of
+them leaves a marker and fails. An entrant's own file is also named like a Python module: it must
+run only in the entrant's process.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Statistician(Bot):
 
 @pytest.fixture
 def mark(kibitz: Kibitz) -> Path:
-    """Plant the files; return the one in which those that were imported leave their mark."""
+    """Create the files; return the marker file that imported ones write to."""
     found = kibitz.directory / "imported"
     for name in NAMES:
         text = PLANTED.format(mark=str(found), name=name)
@@ -66,7 +66,7 @@ def imported(mark: Path) -> list[str]:
 
 
 def run(kibitz: Kibitz, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in the directory of the planted files."""
+    """Run a command in the directory with these files."""
     return subprocess.run(
         words,
         cwd=kibitz.directory,
@@ -98,7 +98,7 @@ def test_no_process_of_ours_imports_a_file_that_lies_there(
 
 
 def test_python_m_takes_the_directory_off_the_path(kibitz: Kibitz, mark: Path) -> None:
-    """Exclude the modules that Python imports itself before it runs our `__main__`."""
+    """Exclude the modules that Python itself imports before our `__main__`."""
     code = "import runpy, sys, kibitz; print(*sys.modules)"
     first = run(kibitz, sys.executable, "-P", "-c", code).stdout.split()
     for name in {each.partition(".")[0] for each in first} & {*NAMES}:

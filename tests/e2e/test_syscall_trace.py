@@ -1,8 +1,8 @@
-"""The system calls of a move: its entry is written and synced, and only then answered.
+"""The system calls of a move: its entry is written and synced before the answer.
 
-T3: a tracer lists the server's system calls. For every answer to a move there has to be a write
-of its entry to the write-ahead log before, and a sync that began after that write and ended
-before the answer was sent.
+T3: a tracer lists the server's system calls. Every answer to a move must be preceded by a write of
+its entry to the write-ahead log, and by a sync that started after that write and completed before
+the answer was sent.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ LINE = re.compile(r"(\d+) +(\S.*)")
 
 @dataclass
 class SyscallOrder:
-    """The order of the events in a trace; moves are identified by the numbers of their requests."""
+    """The order of the events in a trace; moves are identified by their request numbers."""
 
     written: dict[int, int] = field(default_factory=dict)
-    """Line of the first write of each request's entry."""
+    """The line of the first write of each request's entry."""
     syncs: list[tuple[int, int]] = field(default_factory=list)
-    """First and last line of each sync."""
+    """The first and last line of each sync."""
     answered: list[tuple[int, int]] = field(default_factory=list)
-    """Request and line of each answer."""
+    """The request and line of each answer."""
 
     def early(self) -> Iterator[str]:
-        """Yield a sentence for each answer that came before its sync."""
+        """Yield a sentence for each answer that was sent before its sync."""
         for request, line in self.answered:
             begun = self.written.get(request)
             if begun is None:
@@ -51,7 +51,7 @@ class SyscallOrder:
 
 
 def read(trace: Path) -> SyscallOrder:
-    """Read a trace of all threads; a call that is interrupted by others is in two lines."""
+    """Parse a trace of all threads; interrupted calls span two lines."""
     order = SyscallOrder()
     syncing: dict[str, int] = {}
     with trace.open(errors="replace") as lines:
@@ -79,7 +79,7 @@ def read(trace: Path) -> SyscallOrder:
 async def test_every_answer_follows_the_sync_of_its_entry(
     tmp_path: Path, report: ReportFigure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # No two players have requests of the same number.
+    # Request numbers are unique across players.
     numbers = itertools.count(1_000_000, 1_000_000)
     monkeypatch.setattr(client, "_first_request_id", lambda identity: next(numbers))
     trace = tmp_path / "trace"

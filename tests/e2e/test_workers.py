@@ -1,8 +1,8 @@
-"""`kibitz arena --workers`: tournaments over processes and over Ray, with workers that are killed.
+"""`kibitz arena --workers`: tournaments on processes and on Ray, with killed workers.
 
-Two runs of a tournament of seeded bots are *the same* when their journals have the same `ended`
-lines, and the tables computed from them are equal to the last bit. The lines may differ in order,
-times (`at_ms`, `used_ms`), the keys that servers give to matches, and the paths made of them.
+Two runs of a tournament of seeded bots are *the same* if their journals have the same `ended` lines
+and the tables computed from them are bit-identical. The lines may differ in order, times (`at_ms`,
+`used_ms`), the keys that servers give to matches, and the paths made of them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def ended(folder: Path) -> list[GameEnded]:
 
 
 def journal_lines(folder: Path) -> list[str]:
-    """The `ended` lines, sorted, without what differs between two runs on one machine too."""
+    """The sorted `ended` lines without the fields that differ between any two runs."""
     return sorted(each.model_dump_json(exclude=_OF_A_RUN) for each in ended(folder))
 
 
@@ -83,7 +83,7 @@ def until_said(running: Running, words: str) -> None:
 
 
 def workers_of(running: Running, word: str) -> list[psutil.Process]:
-    """The processes below a command whose command line has a word, without those that end."""
+    """The descendants of a command with a word in their command line, without exiting ones."""
     found = []
     for each in psutil.Process(running.process.pid).children(recursive=True):
         with suppress(psutil.NoSuchProcess):
@@ -136,7 +136,7 @@ def test_a_killed_coordinator_leaves_no_process_and_goes_on(kibitz: Kibitz) -> N
 
 @contextmanager
 def two_ray_nodes() -> Iterator[tuple[str, Any, Any]]:
-    """Run a head without processors and two nodes of one each; yield address, cluster, a node."""
+    """Run a head without CPUs and two nodes with one each; yield address, cluster, a node."""
     cluster_utils = pytest.importorskip(
         "ray.cluster_utils", reason="Ray is not installed: pip install 'kibitz[cluster]'"
     )

@@ -1,7 +1,7 @@
-"""The test data of each game: the module ``tests.games.<game>.cases`` of every game.
+"""The test data of each game, from the module ``tests.games.<game>.cases``.
 
-It has OPTIONS, a list of options to test with besides others (the first is ``{}``), and
-``spellings(game, state)``, which yields every wire move that a player may send in a state.
+The module has OPTIONS, a list of options to test (the first is ``{}``), and ``spellings(game,
+state)``, which yields every wire move that a player may send in a state.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ def _module(name: str) -> Any:
 
 
 def options(name: str) -> list[Model]:
-    """Return the options that a game is tested with."""
+    """Return the options to test a game with."""
     model = registry.get(name).Options
     return [model.model_validate(raw) for raw in _module(name).OPTIONS]
 
 
 def spellings(name: str) -> laws.Spellings:
-    """Return the function that yields every wire move that may be sent in a state of a game."""
+    """Return a game's function that yields every wire move that may be sent in a state."""
     found: laws.Spellings = _module(name).spellings
     return found
 
 
 def setups(name: str) -> Iterator[tuple[Game, Model, int]]:
-    """Yield each of the options with each number of seats that they allow."""
+    """Yield each of the options with each supported number of seats."""
     game = registry.get(name)
     for chosen in options(name):
         for seats in game.info.seats:

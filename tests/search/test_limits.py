@@ -1,4 +1,4 @@
-"""Every search keeps to every limit, or refuses it."""
+"""Every search respects every limit or refuses it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from kibitz_search.tanks.weights_file import shipped
 
 @dataclass(frozen=True)
 class Case:
-    """A search, and a start from which it would go on for very long without limits."""
+    """A search and a start from which it would run very long without limits."""
 
     search: type[Any]
     game: str
@@ -54,11 +54,11 @@ class Case:
     seats: int = 2
     refuses: tuple[str, ...] = ()
     looks_once: bool = False
-    """Whether it does no more than to look at each move once."""
+    """Whether it only looks at each move once."""
     crowd: int = 1 << 30
-    """It is asked when there are no more legal moves than these."""
+    """The maximum number of legal moves at which it is asked."""
     samples: bool = False
-    """Whether it looks at the same moves again and again, so that a depth does not end it."""
+    """Whether it searches the same moves repeatedly, so that a depth does not end it."""
     parameters: dict[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
@@ -96,7 +96,7 @@ CASES = [
     Case(MaxProb, CHECKERS, hand, seats=3),
     Case(Mcts, CHECKERS, hand, samples=True, parameters=SMALL_TABLE),
     Case(GuidedMcts, CHECKERS, hand, samples=True, parameters=SMALL_TABLE),
-    # Without a book: with four seats it is closed, and the race has not begun.
+    # Without the opening book, which is closed with four seats, and before the race.
     Case(PhasedChineseCheckers, CHECKERS, hand, seats=4, options={"size": 3}),
     Case(Threat, ROW, pattern_classes.usual, parameters=SMALL_TABLE),
     Case(ReportLevel, ROW, utility.usual, options={"opening": ["e5", "f6"]}),
@@ -110,7 +110,7 @@ CASES = [
 
 
 def search_classes() -> Iterator[type[Any]]:
-    """Yield the classes of the package that are searches and can be made."""
+    """Yield the concrete search classes of the package."""
     for module in pkgutil.walk_packages(kibitz_search.__path__, "kibitz_search."):
         for _, each in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             own = each.__module__ == module.name and not getattr(each, "_is_protocol", False)
@@ -152,12 +152,12 @@ def test_nodes(case: Case, nodes: int) -> None:
 
 
 BATCH = 100
-"""Nodes that some searches count at once: the moves of one position."""
+"""The nodes that some searches count at once: the moves of one position."""
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_seconds(case: Case) -> None:
-    """It comes to an end, which without a limit it would not do in days."""
+    """The search ends, which without a limit would take days."""
     case.found(seconds=0.02)
     found = case.found(seconds=0.0)
     assert math.isfinite(found.value)

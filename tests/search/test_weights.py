@@ -1,4 +1,4 @@
-"""Files of weights: what is written is read, and everything else is refused with its reason."""
+"""Weights files: valid files are read back, and invalid files are refused with a reason."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHAPE: dict[str, Any] = {"board": "star", "size": 4, "goal": 3, "seats": 2}
 
 
 def written(path: Path, **changes: Any) -> Path:
-    """Write a good file with some fields changed after its hash was made."""
+    """Write a valid file with some fields changed after hashing."""
     file = WeightsFile(
         game="chinese-checkers", kind=KIND, shape=SHAPE, weights=distances("hand").tolist()
     )
@@ -82,7 +82,7 @@ def test_what_does_not_fit_is_refused(
 def test_whatever_is_named_is_no_trap(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str
 ) -> None:
-    """A pipe and a device never end, and a large file fills the memory."""
+    """Pipes and devices never end, and large files fill the memory."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "large").write_bytes(b"[" * 100)
     monkeypatch.setattr(weights, "LARGEST_BYTES", 99)

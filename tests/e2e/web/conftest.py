@@ -1,7 +1,7 @@
-"""The pages in a real browser: one server and one browser for all tests, a context for each.
+"""The pages in a real browser: one server and one browser for all tests, one context per test.
 
-`KIBITZ_SCREENSHOTS` names a directory that keeps the pictures of pages; otherwise they are
-written where pytest keeps temporary files.
+`KIBITZ_SCREENSHOTS` is a directory for screenshots of pages; by default they are written to
+pytest's temporary directory.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from tests.tools.command import END_SECONDS, Kibitz, ended, marked
 
 HERE = Path(__file__).parent
 PLAIN = {"KIBITZ_PLAIN": "1"}
-"""The matches are short: bots that compile nothing come sooner."""
+"""The matches are short, so bots without compilation are faster."""
 
 FAILED = pytest.StashKey[bool]()
 Shoot = Callable[[Page, str], Awaitable[Path]]
 
 
 class OpenPage(Protocol):
-    """Opens a path of a server in a context of its own."""
+    """Opens a path of a server in a new context."""
 
     async def __call__(
         self,
@@ -42,9 +42,9 @@ class OpenPage(Protocol):
     ) -> Page: ...
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist groups tests, and pytest-asyncio makes its loops
+@pytest.hookimpl(tryfirst=True)  # before xdist groups tests and pytest-asyncio creates its loops
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the tests of this folder in one process, which has the browser."""
+    """Run the tests of this folder in one process, which owns the browser."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.xdist_group("browser"))
@@ -54,7 +54,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Note on the test that it has failed, for the fixtures that end after it."""
+    """Mark a failed test, for fixtures that end after it."""
     report = yield
     item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
     return report
@@ -62,7 +62,7 @@ def pytest_runtest_makereport(
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """The browser, or the reason why there is none."""
+    """The browser, or a skip with the reason."""
     if chromium_path() is None:
         pytest.skip("there is no chromium here; KIBITZ_TEST_CHROMIUM may say where one is")
     async with async_playwright() as playwright:
@@ -73,7 +73,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest.fixture(scope="session")
 def web_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server as shipped; gives the address of its pages."""
+    """The URL of the pages of a server as shipped."""
     command = Kibitz(tmp_path_factory.mktemp("server"), uuid.uuid4().hex, PLAIN)
     words = ["serve", "--port", "0", "--db", "kibitz.db", "--json", "--unlimited"]
     with command.start(*words) as server:
@@ -84,7 +84,7 @@ def web_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def plain_kibitz(tmp_path: Path) -> Iterator[Kibitz]:
-    """The command without compiled code; nothing that it starts outlives the test."""
+    """The command without compiled code; none of its processes outlives the test."""
     command = Kibitz(tmp_path, uuid.uuid4().hex, PLAIN)
     yield command
     left = marked(command.mark)
@@ -95,9 +95,9 @@ def plain_kibitz(tmp_path: Path) -> Iterator[Kibitz]:
 async def open_page(
     browser: Browser, web_server: str, shoot: Shoot, request: pytest.FixtureRequest
 ) -> AsyncIterator[OpenPage]:
-    """Open pages; at the end none of them has done anything that was not expected.
+    """Open pages; at the end, require that there were no unexpected problems.
 
-    Of a test that has failed there are pictures of its pages.
+    A failed test saves screenshots of its pages.
     """
     watched: list[WatchedPage] = []
 
@@ -130,7 +130,7 @@ async def open_page(
 
 @pytest.fixture(scope="session")
 def shoot(tmp_path_factory: pytest.TempPathFactory) -> Shoot:
-    """Write the picture of a page, and return its path."""
+    """Save a screenshot of a page and return its path."""
     kept = os.environ.get("KIBITZ_SCREENSHOTS")
     directory = Path(kept) if kept else tmp_path_factory.mktemp("screenshots")
     directory.mkdir(parents=True, exist_ok=True)

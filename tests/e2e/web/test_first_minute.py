@@ -1,4 +1,4 @@
-"""A person's first minute: from the address to the first own move, by mouse, keys and touch."""
+"""A user's first minute: from the URL to the first move, by mouse, keyboard and touch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SMALL: Final = (390, 844)
 MOST_CLICKS: Final = 3
-"""From the address to the first own move, that one included."""
+"""The maximum number of actions from the URL up to and including the first move."""
 COUNT_CLICKS: Final = """() => {
   const count = () => { sessionStorage.clicks = Number(sessionStorage.clicks || 0) + 1; };
   addEventListener("click", (event) => { if (event.detail) count(); }, true);
@@ -43,7 +43,7 @@ NOTE_NOTIFICATIONS: Final = """() => {
 
 
 async def begin(page: Page, way: str, game: str) -> None:
-    """Begin a match as a guest at level 1, by the first buttons that are there."""
+    """Start a match as a guest at level 1, with the first available buttons."""
     links = page.get_by_role("link", name=f"Play {game}")
     start = page.get_by_role("button", name="Start", exact=True)
     if way == "keys":
@@ -111,7 +111,7 @@ async def test_a_name_that_is_taken_can_be_changed(open_page: OpenPage) -> None:
 
 
 async def finished(open_page: OpenPage, **context: Any) -> Page:
-    """Return the page of a match that a guest has played to its end at level 1."""
+    """Return the page of a match that a guest has finished at level 1."""
     page = await open_page("/play?game=line-nim", **context)
     await page.get_by_role("button", name="Start", exact=True).click()
     await page.wait_for_url("**/match/*")
@@ -185,7 +185,7 @@ async def test_a_friend_joins_by_a_link_and_both_play_again(
 
 
 async def play_both(ada: Page, friend: Page, seed: int) -> None:
-    """Play a match of two people to its end."""
+    """Play a match between two users to its end."""
     for page in (ada, friend):
         await page.wait_for_url("**/match/*")
     plays = play(ada, random.Random(seed)), play(friend, random.Random(-seed), touch=True)

@@ -1,4 +1,4 @@
-"""Pages of other sites: their scripts may neither connect nor read."""
+"""Pages of other sites: their scripts can neither connect nor read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _EmptyPage(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def foreign_site() -> Iterator[str]:
-    """A site on another port, which is another origin."""
+    """A site on another port, and thus of another origin."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _EmptyPage)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -1,4 +1,4 @@
-"""Every page: accessible by axe's rules, drawn from phone to wall, and small to load."""
+"""Every page: accessible by axe's rules, rendered on all screen sizes, and small to load."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 FIRST_LOAD_BYTES = 200_000
 PLACES = ["/", "/play", "/host", "/ladder", "/wall", "/event"]
-"""Pages that need nothing to be there."""
+"""Pages that work without any data."""
 UNATTENDED = ("/wall", "/event")
 LOOKS = [("dark", DESKTOP), ("light", PHONE)]
 
@@ -28,7 +28,7 @@ def name_of(path: str) -> str:
 
 
 async def checked(page: Page) -> None:
-    """Check a page that has been drawn by axe, where axe is, and that nothing is wider than it."""
+    """Check a rendered page with axe, if installed, and for horizontal overflow."""
     if AXE.exists():
         assert await axe_violations(page) == []
     wider = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"

@@ -1,4 +1,4 @@
-"""People play on the pages: every game, against bots and each other, and with the keys alone."""
+"""Users play on the pages: every game, against bots and each other, and by keyboard only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHORT: dict[str, tuple[dict[str, str], int]] = {
     "number-merge": ({"preset": "classic"}, 2),
     "chinese-checkers": ({"size": "1"}, 2),
 }
-"""Options with which a match takes a few moves, and the seats."""
+"""Options for short matches, and the seats."""
 
 
 @pytest.mark.parametrize("game", SHORT)
@@ -52,7 +52,7 @@ async def test_two_people_play_each_other_and_a_third_watches_from_the_middle(
     await grace.get_by_role("button", name="Join").click()
     await grace.get_by_role("button", name="Ready").click()
     await asyncio.gather(*(page.wait_for_url("**/match/*") for page in (ada, grace)))
-    # Two moves, and the third page comes into the middle of the match.
+    # After two moves, the third page joins during the match.
     for _ in range(2):
         mover = await whose_turn(ada, grace)
         await mover.locator(LEGAL).first.click()
@@ -70,7 +70,7 @@ async def test_two_people_play_each_other_and_a_third_watches_from_the_middle(
 
 
 async def whose_turn(*pages: Page) -> Page:
-    """Wait until it is the turn of one of the pages, and return that."""
+    """Wait until it is the turn of one of the pages, and return that page."""
     waiting = [asyncio.create_task(page.locator(YOURS).wait_for()) for page in pages]
     done, others = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
     for task in others:
@@ -81,7 +81,7 @@ async def whose_turn(*pages: Page) -> Page:
 
 async def test_a_match_is_played_with_the_keys_alone(open_page: OpenPage) -> None:
     page = await open_page("/host?game=line-nim")
-    # Keys that come before there is anything to type into go nowhere.
+    # Keys pressed before an input exists are lost.
     await expect(page.get_by_label("Your name")).to_be_focused()
     await page.keyboard.type("ada keys")
     await page.keyboard.press("Enter")

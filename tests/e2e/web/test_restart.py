@@ -1,4 +1,4 @@
-"""A server that is killed during a match, and pages that resume."""
+"""A server is killed during a match, and the pages resume."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_a_match_goes_on_when_the_server_was_killed_and_is_back(
             await expect(page.locator("#status")).to_be_empty(timeout=20_000)
             await expect(page.locator(".place")).to_have_text("ply 1 of 1")
         assert await whose_turn(ada, grace) is not mover
-        # A page that is closed and opened again is who it was, and has its seat.
+        # A page that is closed and reopened is the same player and has its seat.
         await grace.reload()
         rng = random.Random(9)
         await asyncio.gather(*(play(page, rng) for page in (ada, grace)))

@@ -1,4 +1,4 @@
-"""The wall and the page of an event, with matches of bots on real servers."""
+"""The wall and the event page, with matches of bots on real servers."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from tests.tools.command import Kibitz, Running
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 GONE = ("ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE", "WebSocket")
-"""Errors that a page reports when its server has stopped first."""
+"""Errors that a page reports if its server stops first."""
 BOARDS = "#page .live:not(.live-empty)"
 SECONDS = 60_000
-"""How long what needs bots may take, in milliseconds."""
+"""The timeout for steps that need bots, in milliseconds."""
 ENTRANTS = [("Ada", "greedy"), ("Bob", "random"), ("Cyd", "greedy"), ("Dan", "random")]
 
 
 async def said_page(running: Running) -> str:
-    """Wait for the address of the page in a command's stderr."""
+    """Wait for the page's URL in a command's stderr."""
     for _ in range(600):
         for line in running.log.read_text().splitlines():
             if "in a browser:" in line:
@@ -90,7 +90,7 @@ async def test_the_page_of_an_event_follows_it(
         "game: connect-four\n"
         "entrants:\n"
         + "".join(f"  - name: {name}\n    bot: connect-four/{bot}\n" for name, bot in ENTRANTS)
-        # More than are played while the page is looked at, however fast the machine is.
+        # More than are played while the page is checked, even on a fast machine.
         + "games: 2000\ntime-control: 60+1\nconcurrency: 3\nclaims:\n"
         "  - Ada scores at least 60% against Bob\n  - Cyd never loses to Bob\n"
     )

@@ -1,4 +1,4 @@
-"""How many live boards a wall draws, in frames a second, with a feed that no server makes."""
+"""The frame rate of a wall of live boards, with a synthetic feed."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ BOARDS_A_FRAME = """(milliseconds) => new Promise((resolve) => {
   };
   requestAnimationFrame(frame);
 })"""
-"""Which boards have changed between two frames; apart from the frames that are counted, as it costs
-some of them."""
+"""Script: the boards that changed between two frames; measured separately, since it costs
+frames."""
 
 
 async def wall_with_feed(browser: Browser, origin: str, rate: float) -> tuple[Page, WatchedPage]:

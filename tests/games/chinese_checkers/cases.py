@@ -26,7 +26,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def spellings(game: Game, state: Any) -> Iterable[Model]:
-    """Return every wire move that the model lets through."""
+    """Return every wire move that the model accepts."""
     assert isinstance(game, ChineseCheckers)
     holes = min(int(state["holes"]) + 1, geometry.MAX_HOLES)
     yield chinese_checkers_models.PASS

@@ -195,7 +195,7 @@ def test_a_path_is_made_of_one_step_or_of_jumps(long_jumps: bool) -> None:
 
 
 def _between(shape: geometry.Geometry, here: int, there: int) -> list[int]:
-    """Return the holes strictly between two holes of one line."""
+    """Return the holes strictly between two holes on a line."""
     for d in range(6):
         way = [shape.away(here, d, k) for k in range(1, 20)]
         if there in way:
@@ -217,7 +217,7 @@ def test_five_seats_and_every_option_survive_the_wire() -> None:
 
 
 def _to_and_fro(state: Any, plies: int) -> list[int]:
-    """Return moves in which every seat takes a peg away and back, and so on."""
+    """Return moves in which every seat repeatedly moves a peg forth and back."""
     seats, moves = int(state["seats"]), list[int]()
     st, holes = state.copy(), int(state["holes"])
     for ply in range(plies):
@@ -237,7 +237,7 @@ def _to_and_fro(state: Any, plies: int) -> list[int]:
 def test_a_state_made_of_a_view_sees_every_repetition_coming(
     seats: int, options: dict[str, Any]
 ) -> None:
-    """Made after each of the moves that bring a position back for the third time."""
+    """Built after each move that repeats a position for the third time."""
     state = _start(seats, **options)
     moves, worlds = _to_and_fro(state, 4 * seats), list[Any]()
     for ply, action in enumerate(moves):
@@ -274,7 +274,7 @@ def test_a_past_that_cannot_be_is_refused(past: str) -> None:
 
 
 def test_a_view_without_a_past_still_counts_the_present_position() -> None:
-    """As servers sent them before views had a past."""
+    """As sent by servers before views contained a history."""
     state = _start()
     for action in _to_and_fro(state, 4):
         GAME.play(state, action)

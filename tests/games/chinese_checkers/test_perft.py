@@ -1,4 +1,4 @@
-"""perft of positions in the middle of the game, under five sets of rules."""
+"""perft of middle-game positions under five sets of rules."""
 
 from __future__ import annotations
 

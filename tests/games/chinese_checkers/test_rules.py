@@ -1,4 +1,4 @@
-"""The rules beyond move counts: ends, ranks, passes, drops, and bugs that others had."""
+"""The rules beyond move counts: ends, ranks, passes, drop-outs, and bugs of other programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _start(seats: int = 2, **options: Any) -> State:
 def _place(
     *pegs: tuple[int, ...], turn: int = 0, corners: tuple[int, ...] | None = None, **settings: Any
 ) -> State:
-    """Return a position on the common star."""
+    """Return a position on the default star."""
     usual = {"stop": 0, "through": True, "sticky": False, "long_jumps": False, "table": 3}
     return rules.make_state(
         pegs=pegs, turn=turn, corners=corners or geo.LAYOUTS[len(pegs)], **(usual | settings)
@@ -58,7 +58,7 @@ def test_a_state_is_small() -> None:
 
 @given(st.randoms(use_true_random=False))
 def test_parity_theorem(source: random.Random) -> None:
-    """Jumps keep the class of the hole; steps leave it; so no destination is both."""
+    """Jumps preserve the hole's class and steps change it, so no destination is both."""
     holes = source.sample(range(121), 30)
     state = _place(tuple(holes[:10]), tuple(holes[10:20]), tuple(holes[20:]))
     before = state.tobytes()
@@ -71,7 +71,7 @@ def test_parity_theorem(source: random.Random) -> None:
 
 @given(st.randoms(use_true_random=False))
 def test_moves_are_what_a_plain_search_over_the_geometry_finds(source: random.Random) -> None:
-    """An independent generator, in the words of the rules, for both kinds of jumps."""
+    """An independent generator, following the text of the rules, for both kinds of jumps."""
     holes = source.sample(range(121), 30)
     far = source.random() < 0.5
     state = _place(tuple(holes[:10]), tuple(holes[10:20]), tuple(holes[20:]), long_jumps=far)
@@ -86,7 +86,7 @@ def test_moves_are_what_a_plain_search_over_the_geometry_finds(source: random.Ra
 @given(st.randoms(use_true_random=False))
 @settings(deadline=None)
 def test_what_stands_around_a_hole_is_kept_up_to_date(source: random.Random) -> None:
-    """This holds after any moves and undos, and after pegs were put on the board by hand."""
+    """This holds after any moves and undos, and after pegs were placed manually."""
     state = GAME.start(chinese_checkers_models.Options(size=3), 3, {})
     for _ in range(20):
         action = source.choice(GAME.legal(state))
@@ -143,7 +143,7 @@ def test_long_jumps_are_symmetric_and_between_empty_holes() -> None:
 
 
 def test_the_key_tells_whose_turn_it_is() -> None:
-    """A table of positions without the side to move mixes up two different ones."""
+    """A position table without the side to move confuses different positions."""
     keys = {int(_place(N_HOME, S_HOME, turn=turn)["key"]) for turn in (0, 1)}
     assert len(keys) == 2
 
@@ -183,18 +183,19 @@ def test_who_fills_the_goal_of_another_ends_it_for_that_one() -> None:
 
 
 def _beside(hole: int) -> int:
-    """Return a hole above one of the first row of the south's home."""
+    """Return a hole above the first row of the southern home."""
     return next(h for d in (4, 5) if (h := STAR.away(hole, d, 1)) is not None)
 
 
 OWN, NEXT, HOME = 0, 1, 3
-"""Of six: the owner of the goal in the south, a stranger, and the one whose home that is."""
+"""Three of six seats: the one whose goal is in the south, an unrelated one, and the one whose home
+it is."""
 
 
 def _filling(standing: dict[int, int], entering: int, win: str) -> tuple[State, int]:
-    """Return a position of six and the action with which `entering` fills the south's home.
+    """Return a six-player position and the action with which `entering` fills the southern home.
 
-    It is full of pegs of seat 0 but for those that are said to be `standing` there.
+    The home is full of pegs of seat 0 except for the given `standing` ones.
     """
     goal = {hole: standing.get(hole, OWN) for hole in S_HOME if hole != 111}
     outer = _beside(111)
@@ -295,7 +296,7 @@ def test_finishers_take_ranks_and_drop_out_of_the_order() -> None:
 
 @pytest.mark.parametrize("seat", range(6))
 def test_distance_is_nothing_exactly_at_the_goal(seat: int) -> None:
-    """A measure by rows leaves the corners of a goal empty; this one does not."""
+    """A row-based measure would leave the corners of a goal empty; this one does not."""
     pegs, move = _one_step_from_the_end(seat, 6)
     others = [STAR.home(c, 10) for c in range(6)]
     goal = (seat + 3) % 6
@@ -352,7 +353,7 @@ def test_third_occurrence_of_a_position_ends_it() -> None:
 TO_AND_FRO = {1: ("74-73", "73-74"), 2: ("65-66", "66-65")}
 LEAD = ("3-14", "114-106")
 SHUFFLE = ("7-16", "116-105", "16-7", "105-116")
-"""The north is a step ahead, and then both only move to and fro."""
+"""The north is a step ahead, then both only move back and forth."""
 
 
 @pytest.mark.parametrize(("repetition", "ranks"), [("draw", (1, 1)), ("adjudicate", (1, 2))])
@@ -381,7 +382,7 @@ def test_a_draw_by_repetition_is_one_of_those_who_have_not_finished() -> None:
 
 
 def test_pegs_of_one_colour_are_alike_to_repetition() -> None:
-    """Two pegs that swap their holes make the same position."""
+    """Two pegs that swap holes give the same position."""
     state = _place((3, 56, 57, 58, 59, 60, 61, 62, 63, 64), S_HOME)
     other = _place((56, 3, 57, 58, 59, 60, 61, 62, 63, 64), S_HOME)
     assert state["key"] == other["key"]
@@ -495,7 +496,7 @@ def test_order_prefers_long_ways_forward() -> None:
 
 
 def test_repetition_is_found_as_a_full_list_of_positions_finds_it() -> None:
-    """Against a model that keeps every position of the play."""
+    """Compared with a model that stores every position of the play."""
     source, found = random.Random(2), 0
     for _ in range(40):
         state = _start(2, size=1)

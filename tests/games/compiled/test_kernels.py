@@ -1,4 +1,4 @@
-"""The compile layer; whatever concerns a whole process runs in one of its own."""
+"""The compile layer; tests of process-wide behavior use separate processes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from kibitz_games.core.warmup import warm_up
 
 
 def _environment(**added: str) -> dict[str, str]:
-    """Return the environment of a process that compiles, whatever this one does."""
+    """Return the environment for a compiling process, regardless of this one."""
     own = {k: v for k, v in os.environ.items() if k not in ("KIBITZ_PLAIN", "NUMBA_DISABLE_JIT")}
     return own | added
 
 
 def _run(code: str, **environment: str) -> str:
-    """Run Python code in a process of its own and return its output."""
+    """Run Python code in a separate process and return its output."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
         env=_environment(**environment),
@@ -93,7 +93,7 @@ def test_the_mode_is_settled_once() -> None:
 
 @pytest.mark.e2e
 def test_plain_start_is_quick() -> None:
-    """The limit is CPU time of a whole process with its interpreter, on a slow machine."""
+    """The limit is the CPU time of a complete process on a slow machine."""
     before = os.times()
     _run("from kibitz_games.compiled import kernels; kernels.set_mode('plain')")
     after = os.times()

@@ -18,7 +18,7 @@ WEIGHTS = kernels.record_type("weights_of_a_test", [("pull", np.float64)], sourc
 
 @kernel
 def _evaluate(ev: op.Record, st: op.Record, seat: Int) -> float:
-    """Judge by distance."""
+    """Evaluate by distance."""
     return float(-ev.pull * st.distance[seat])
 
 
@@ -27,7 +27,7 @@ op.implement(WEIGHTS, evaluate=_evaluate)
 
 @kernel
 def _best(st: op.Record, ev: op.Record, ws: op.Record) -> Int:
-    """Return the action after which the mover is best off: a search in ten lines."""
+    """Return the best action for the mover: a search in ten lines."""
     seat = op.to_act(st)
     n = op.generate(st, ws.moves[0])
     best = np.int64(ws.moves[0, 0])
@@ -80,7 +80,7 @@ def test_an_unknown_record_is_named() -> None:
 
 @pytest.mark.parametrize("name", registry.names())
 def test_a_list_of_moves_that_is_too_short_is_refused(name: str) -> None:
-    """Machine code would write over what lies behind it."""
+    """Machine code would overwrite adjacent memory."""
     game = registry.get(name)
     state = game.start(game.Options(), game.info.seats[0], game.deal(game.Options(), 2, 0))
     most = op.max_actions(state.dtype)

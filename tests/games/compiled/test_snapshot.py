@@ -1,4 +1,4 @@
-"""States that `state_type` declares: their key, and their undo by a copy, compiled and plain."""
+"""States declared with `state_type`: key and undo by copying, compiled and plain."""
 
 from __future__ import annotations
 

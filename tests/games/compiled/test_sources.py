@@ -1,4 +1,4 @@
-"""Machine code is used again only if no statement that could be compiled into it has changed."""
+"""Cached machine code is reused only if no statement that could affect it has changed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ print(int(search.search(kernels.new(rules.STATE))))
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A package with a search that reaches the rules of a game by the type of the state."""
+    """A package with a search that reaches a game's rules through the type of the state."""
     folder = tmp_path / "somebody"
     folder.mkdir()
     for name, text in FILES.items():
@@ -82,21 +82,21 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def forget() -> None:
-    """Let this process read sources anew."""
+    """Make this process reread sources."""
     importlib.invalidate_caches()
     for cached in (sources.closure, sources._syntax, sources._home, cache.fingerprint):
         cached.cache_clear()
 
 
 def state_tag(path: Path) -> str:
-    """Return what tells a state of the module from one of its other versions."""
+    """Return what distinguishes a state of the module from its other versions."""
     dtype = kernels.record_type("toy", [("key", np.uint64)], source=str(path))
     assert dtype.names is not None
     return dtype.names[-1]
 
 
 def keys(package: Path) -> tuple[str, str]:
-    """Return the key of the search's machine code, and that of states in its signatures."""
+    """Return the keys of the search's machine code and of the states in its signatures."""
     forget()
     return cache.fingerprint(package / "search.py"), state_tag(package / "rules.py")
 
@@ -224,7 +224,7 @@ def test_the_rules_of_every_game_are_covered() -> None:
 
 
 def machine_code(folder: Path) -> set[str]:
-    """Return the names of all files of machine code, each with the time of its last change."""
+    """Return the names of all machine code files with their modification times."""
     return {f"{path}{path.stat().st_mtime_ns}" for path in folder.rglob("*.nbc")}
 
 
@@ -233,12 +233,12 @@ def test_processes_follow_a_change_and_nothing_else(package: Path, tmp_path: Pat
     store = tmp_path / "cache"
 
     def call(**environment: str) -> tuple[int, bool]:
-        """Return the result of the search, and whether something was compiled."""
+        """Return the search's result and whether something was compiled."""
         own = {
             k: v for k, v in os.environ.items() if k not in ("KIBITZ_PLAIN", "NUMBA_DISABLE_JIT")
         }
         paths = {"KIBITZ_CACHE": str(store), "PYTHONPATH": str(tmp_path)}
-        paths["PYTHONDONTWRITEBYTECODE"] = "1"  # .pyc files are told apart by the second
+        paths["PYTHONDONTWRITEBYTECODE"] = "1"  # .pyc files are distinguished by seconds
         before = machine_code(store)
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", CALL],

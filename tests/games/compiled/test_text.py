@@ -1,4 +1,4 @@
-"""Text that kernels write is what Python writes of the same values."""
+"""Text written by kernels equals Python's text for the same values."""
 
 from __future__ import annotations
 

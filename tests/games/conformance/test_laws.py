@@ -1,4 +1,4 @@
-"""The laws, for every registered game; and that each of them can be broken."""
+"""The laws for every registered game, and a violation of each law."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class _NamesACellTwice(ChineseCheckers):
 def test_a_game_that_generates_more_than_it_says_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Before any list of the length that it says is written to, and over."""
+    """The check happens before a list of the claimed length is written."""
     game = registry.get("connect-four")
     monkeypatch.setitem(operations._max_actions, game.state_type, 5)
     with pytest.raises(laws.ConformanceError, match="it is 5, and 7 were generated"):

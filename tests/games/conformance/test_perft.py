@@ -1,7 +1,8 @@
-"""perft against published or independently counted leaves: generation, play and undo as a whole.
+"""perft compared with published or independently counted leaves, as a test of move generation, play
+and undo.
 
-``data/GAME-perft.jsonl`` has a line for each start: options, seats, a deal or a seed where there
-is one, and the leaves at depth 1, 2, ...; lines that begin with # say where they come from.
+``data/GAME-perft.jsonl`` has a line for each start: options, seats, a deal or a seed if any, and
+the leaves at depth 1, 2, ...; lines starting with # name the source.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kibitz_games.core.game import Game
 
 DATA = Path(__file__).parents[1] / "data"
 QUICK = 2_000_000 if kernels.compiled() else 20_000
-"""Depths with more leaves are counted in the slow set, and by machine code only."""
+"""Depths with more leaves are counted only in the slow set with machine code."""
 
 
 def _lines(name: str) -> list[dict[str, Any]]:
@@ -36,7 +37,7 @@ STARTS = [
 
 
 def expect(game: Game, state: np.record, depth: int, leaves: int) -> None:
-    """Fail with the counts below each action where the leaves are others."""
+    """Fail with the counts below each action if the leaves differ."""
     found = perft.perft(state, depth)
     if found != leaves:
         split = {

@@ -1,7 +1,7 @@
-"""Golden playthroughs: one whole play of each game, as text that a person can read.
+"""Golden playthroughs: one complete play of each game as readable text.
 
-After a change of rules that is meant, write them again:
-``python -m kibitz_games.conformance.playthrough GAME > tests/games/data/playthrough-GAME.txt``
+After an intended change of rules, regenerate them: ``python -m kibitz_games.conformance.playthrough
+GAME > tests/games/data/playthrough-GAME.txt``
 """
 
 from __future__ import annotations

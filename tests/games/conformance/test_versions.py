@@ -1,8 +1,8 @@
-"""Matches keep the rules that they began under: every version of every game plays as it did.
+"""Matches keep the rules that they started with: every version of every game is unchanged.
 
-``data/earlier`` has, for each earlier version, its golden playthrough as it was when that version
-was the present one, and plays of which the version after makes something else:
-``GAME-VERSION.jsonl`` with options, seats, moves, and what the code of then said at the end.
+``data/earlier`` has the golden playthrough of each earlier version, and plays with a different
+result in the next version: ``GAME-VERSION.jsonl`` with options, seats, moves, and the result
+computed by the code of that version.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PLAYS = _plays()
 
 
 def _play(game: Game, told: dict[str, Any]) -> Position:
-    """Play the recorded moves, as far as they go."""
+    """Play the recorded moves."""
     play = Position(game, game.Options.from_wire(told["options"]), told["seats"])
     for move in told["moves"].split():
         if play.to_act == TERMINAL:
@@ -52,11 +52,11 @@ def _play(game: Game, told: dict[str, Any]) -> Position:
 
 
 SINCE = {"chinese-checkers": ["past"]}
-"""Fields of views that have come since, which change nothing in how an earlier version plays."""
+"""Later fields of views, which do not affect how earlier versions play."""
 
 
 def _seen(play: Position, told: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the views of all, without the options and the fields that have come since."""
+    """Return all views without the options and later fields."""
     viewers = list(range(play.seats or 0)) if play.game.info.hidden else [None]
     seen = json.loads(json.dumps([play.view(viewer).to_wire() for viewer in viewers]))
     for view, before in zip(seen, told["views"], strict=True):
@@ -92,7 +92,7 @@ def test_a_play_of_an_earlier_version_ends_as_it_did(
 def test_the_present_version_makes_something_else_of_it(
     name: str, number: int, told: dict[str, Any]
 ) -> None:
-    """Or else the plays above would say nothing."""
+    """Otherwise the plays above would prove nothing."""
     try:
         play = _play(registry.get(name), told)
     except IllegalAction:
@@ -104,7 +104,7 @@ def test_the_present_version_makes_something_else_of_it(
 
 @pytest.mark.parametrize(("name", "number"), VERSIONS)
 def test_the_playthrough_of_an_earlier_version_is_as_it_was(name: str, number: int) -> None:
-    """All but the line of the options, which names those that have come since."""
+    """All lines except the options, which contain later ones."""
     golden = (EARLIER / f"playthrough-{name}-{number}.txt").read_text().splitlines()
     lines = playthrough(registry.get(name, number)).splitlines()
     before, since = (json.loads(text[1].removeprefix("options ")) for text in (golden, lines))

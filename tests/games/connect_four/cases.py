@@ -12,5 +12,5 @@ OPTIONS: list[dict[str, Any]] = [{}]
 
 
 def spellings(game: Game, state: Any) -> Iterable[Model]:
-    """Return every move that the model lets through."""
+    """Return every move that the model accepts."""
     return [Move(column=column) for column in range(rules.COLUMNS)]

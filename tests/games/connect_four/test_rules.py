@@ -1,4 +1,4 @@
-"""Connect Four: wins, refusals, drawing, and position counts published by others."""
+"""Connect Four: wins, refusals, drawing, and published position counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _played(moves: str) -> Position:
 
 
 def _four_by_search(rows: list[str]) -> set[str]:
-    """Return the symbols with four in a line, found by looking at every line of the board."""
+    """Return the symbols with four in a line, by checking every line of the board."""
     found = set()
     for y in range(rules.ROWS):
         for x in range(rules.COLUMNS):

@@ -1,4 +1,4 @@
-"""Plays a game as a server does after its warm-up, and prints which kernels numba was asked for.
+"""Play a game like a server after its warm-up, and print the kernels requested from numba.
 
 ``python served_play.py GAME``
 """
@@ -30,12 +30,12 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "number-merge": [{"preset": name} for name in ("fair", "classic", "long", "open")],
     "tanks": [{"turns": 30, "memory": "report"}],
 }
-"""Options beside the usual ones under which each game is played."""
+"""Additional options to play each game with."""
 MOST_PLIES = 400
 
 
 def spy(real: Callable[[Any], Callable[[Any], Any]]) -> Callable[[Any], Callable[[Any], Any]]:
-    """Return `cache.compile_locked` with a note of every kernel that it compiles or loads."""
+    """Return `cache.compile_locked` wrapped to record every kernel that it compiles or loads."""
 
     def watched(dispatcher: Any) -> Callable[[Any], Any]:
         load_or_compile = real(dispatcher)
@@ -50,7 +50,7 @@ def spy(real: Callable[[Any], Callable[[Any], Any]]) -> Callable[[Any], Callable
 
 
 def all_options(game: Game) -> Iterator[Mapping[str, Json]]:
-    """Yield options under which a game is played here."""
+    """Yield the options to play a game with."""
     yield from game.warm_up_options
     yield from OPTIONS.get(game.info.name, [])
     if game.info.name == "chinese-checkers":
@@ -59,7 +59,7 @@ def all_options(game: Game) -> Iterator[Mapping[str, Json]]:
 
 
 def play(game: Game, values: Mapping[str, Json], seats: int) -> bool:
-    """Play a match with everything that a server asks of it; return whether there is such a one."""
+    """Play a match with all operations that a server uses; return whether it was possible."""
     try:
         options = game.Options.from_wire(values)
         state = game.start(options, seats, game.deal(options, seats, 7))
@@ -84,7 +84,7 @@ def play(game: Game, values: Mapping[str, Json], seats: int) -> bool:
 
 
 def show(game: Game, state: Any, seats: int) -> None:
-    """Request all that a turn, an event and a drawing need."""
+    """Request everything that a turn, an event and a drawing need."""
     game.count_legal(state)
     game.legal_json(state, 1000)
     for action in game.legal(state):
@@ -98,7 +98,7 @@ def show(game: Game, state: Any, seats: int) -> None:
 
 
 def end(game: Game, state: Any, seats: int) -> None:
-    """Let one seat after the other leave."""
+    """Drop the seats one by one."""
     for seat in range(seats):
         game.forfeit(state, seat)
         game.in_play(state, seat)
@@ -106,7 +106,7 @@ def end(game: Game, state: Any, seats: int) -> None:
 
 
 def main(name: str) -> None:
-    """Print the code loaded by the warm-up, and after it."""
+    """Print the code loaded during the warm-up and afterwards."""
     vars(cache)["compile_locked"] = spy(cache.compile_locked)
     present = registry.get(name)
     warmup.warm_up_for_server(present)

@@ -1,4 +1,4 @@
-"""The codec of moves that are one integer, as a game in a few lines has it."""
+"""The codec for single-integer moves, as in a minimal game."""
 
 from __future__ import annotations
 

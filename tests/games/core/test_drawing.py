@@ -1,4 +1,4 @@
-"""A stage and the paints after it are the scene: at every ply of every game, for every viewer."""
+"""A stage plus the later paints equals the scene, at every ply of every game for every viewer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Look = Callable[[Position], Scene]
 
 
 def looks(game: Game, seats: int) -> list[Look]:
-    """Return what draws a position for each viewer of a game."""
+    """Return the drawing functions for each viewer of a game."""
     found: list[Look] = [lambda position: position.scene()]
     if game.info.hidden:
         found.append(lambda position: game.scene(game.referee_view(position.state)))
@@ -39,7 +39,7 @@ def looks(game: Game, seats: int) -> list[Look]:
 
 
 class Easels:
-    """The stages of all viewers of a play, which get on by paints alone."""
+    """The stages of all viewers of a play, updated only by paints."""
 
     def __init__(self, position: Position) -> None:
         assert position.seats is not None
@@ -48,7 +48,7 @@ class Easels:
         self._stages = [sent(stage_of(scene)) for scene in self._scenes]
 
     def require_paints(self, position: Position) -> None:
-        """Paint what has changed since the last call, and require the scenes of now."""
+        """Paint the changes since the last call, and require the current scenes."""
         for i, look in enumerate(self._looks):
             scene = look(position)
             paint = sent(paint_between(self._scenes[i], scene))
@@ -59,7 +59,7 @@ class Easels:
 
 
 def sent(document: Stage) -> Stage:
-    """Return a document as it arrives."""
+    """Return a document as received."""
     arrived: Stage = json.loads(json.dumps(document))
     return arrived
 
@@ -163,11 +163,11 @@ def test_a_paint_has_what_changed(change: dict[str, Any], paint: dict[str, Any])
     after, stage = replace(SCENE, **change), stage_of(SCENE)
     assert paint_between(SCENE, after) == paint
     assert apply(stage, paint) == stage_of(after)
-    assert stage == stage_of(SCENE)  # it stays as it is
+    assert stage == stage_of(SCENE)  # it is unchanged
 
 
 def test_most_cells_are_compared_by_identity() -> None:
-    """The figures of a paint's cost rest on it: games keep the cells that they have made."""
+    """The cost of paints depends on it: games cache the cells they have created."""
     for game, position in _begun():
         before = {id(cell) for cell in position.scene().cells}
         position.push(position.legal[0])

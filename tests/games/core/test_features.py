@@ -1,4 +1,4 @@
-"""The features that learners get from every game: numbers of one shape and one range."""
+"""The features for learners in every game: numbers with a fixed shape and range."""
 
 from __future__ import annotations
 

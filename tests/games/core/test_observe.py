@@ -1,4 +1,4 @@
-"""Observations computed straight from the state equal those of the view, number by number."""
+"""Observations computed directly from the state equal those from the view."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CASES = [
 
 
 def check_observations(game: Game, state: State) -> None:
-    """Compare with the view for every seat, into memory that was full of something else."""
+    """Compare with the view for every seat, writing into dirty memory."""
     before = state.tobytes()
     for seat in range(int(state["seats"])):
         expected = game.features(game.view(state, seat), seat)
@@ -47,7 +47,7 @@ def check_observations(game: Game, state: State) -> None:
 
 
 def check_dense_actions(game: Game, state: State) -> None:
-    """Require one dense number for each legal action, and a mask with all of them."""
+    """Require one dense number for each legal action and a matching mask."""
     count, legal = learning.num_dense_actions(game, state), game.legal(state)
     numbers = [learning.dense_index(game, state, action) for action in legal]
     assert all(0 <= number < count for number in numbers)
@@ -72,7 +72,7 @@ def test_random_plays(game: Game, options: Model, seats: int, leaving: bool) -> 
 
 
 def golden_positions(name: str) -> Iterator[Position]:
-    """Yield the position after each ply of a game's golden play."""
+    """Yield the position after each ply of a game's golden playthrough."""
     lines = (DATA / f"playthrough-{name}.txt").read_text().splitlines()
     seats, deal = int(lines[0].split()[-2]), json.loads(lines[2].removeprefix("deal "))
     game = registry.get(name)

@@ -138,7 +138,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("plies", [0, 5, 10_000])
 @pytest.mark.parametrize("name", registry.names())
 def test_a_copied_position_is_played_on_by_itself(name: str, plies: int, way: str) -> None:
-    """It is copied at the start, in the middle and, with more plies than a play has, at the end."""
+    """It is copied at the start, in the middle and, with a large ply, at the end."""
     play, source = Position(registry.get(name), seed=3), random.Random(1)
     for _ in range(plies):
         if play.to_act == TERMINAL:

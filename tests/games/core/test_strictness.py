@@ -1,7 +1,7 @@
-"""Nothing is converted on its way in: the models of every game take the exact JSON types only.
+"""Input is never converted: the models of every game accept only the exact JSON types.
 
-`docs/protocol` says so: integers are never written as ``1.0`` or ``"1"``, a field that does not
-apply is left out, and what the rules do not know is refused.
+As stated in `docs/protocol`, integers are never written as ``1.0`` or ``"1"``, fields that do not
+apply are omitted, and unknown fields are refused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VALUES = st.one_of(LEAVES, st.lists(LEAVES, max_size=3))
 
 
 def _read(model: type[Model], sent: dict[str, Any]) -> Model | None:
-    """Read a message, as the server does; None if it is refused."""
+    """Parse a message like the server; None if it is refused."""
     try:
         return model.from_wire(json.loads(json.dumps(sent)))
     except ValidationError:
@@ -40,7 +40,7 @@ def _read(model: type[Model], sent: dict[str, Any]) -> Model | None:
 
 
 def _same(sent: Any, dumped: Any) -> bool:
-    """Return whether a value equals the one sent, including its type and those of its parts."""
+    """Return whether a value equals the sent one, including all types."""
     if isinstance(sent, list) and isinstance(dumped, list):
         return len(sent) == len(dumped) and all(map(_same, sent, dumped))
     return type(sent) is type(dumped) and bool(sent == dumped)
@@ -71,7 +71,7 @@ def test_what_is_read_is_what_was_sent(name: str, data: st.DataObject) -> None:
 
 
 def _moves(name: str) -> Iterator[tuple[Game, dict[str, Any]]]:
-    """Yield moves of short plays with all options that the game is tested with."""
+    """Yield moves of short plays with all test options of the game."""
     for game, options, seats in cases.setups(name):
         play = Position(game, options, seats, seed=3)
         for _ in range(4):
@@ -83,7 +83,7 @@ def _moves(name: str) -> Iterator[tuple[Game, dict[str, Any]]]:
 
 
 def _other_types(value: Any) -> Iterator[Any]:
-    """Yield the alternatives that a client might write instead, and must not."""
+    """Yield invalid alternatives that a client might send."""
     yield [value]
     yield {"value": value}
     if isinstance(value, bool):

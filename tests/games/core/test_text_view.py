@@ -1,4 +1,4 @@
-"""The text of a view says what its scene draws, place by place, and nothing else."""
+"""The text of a view has exactly the content of its scene, place by place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CASES = [
 ]
 PLAYERS = ("ada", "bob", "cyd", "dan", "eve", "fay")
 LOOKED_AT = frozenset({0, 1, 5, 21, 60})
-"""Plies of a random play whose positions are looked at; the last one is, too."""
+"""The plies of a random play to check, in addition to the last one."""
 
 
 def positions(game: Game, options: Model, seats: int) -> Iterator[Position]:
@@ -40,7 +40,7 @@ def positions(game: Game, options: Model, seats: int) -> Iterator[Position]:
 
 
 def rows_of(text: str, scene: Scene) -> list[tuple[str, str]]:
-    """Return the name of the first place of each row of the board, and what stands in the row."""
+    """Return the name of the first place of each row and the row's content."""
     rows = len({cell.y for cell in scene.cells if cell.kind != "button"})
     lines = text.splitlines()[len(scene.text) :][:rows]
     found = [re.fullmatch(r" *(\S+)  (.*)", line) for line in lines]
@@ -48,7 +48,7 @@ def rows_of(text: str, scene: Scene) -> list[tuple[str, str]]:
 
 
 def check(scene: Scene) -> None:
-    """Read the text back, and compare its content at every place with the scene."""
+    """Parse the text and compare its content at every place with the scene."""
     text = scene_text(scene, PLAYERS)
     lines = text.splitlines()
     board = sorted(
@@ -73,7 +73,7 @@ def check(scene: Scene) -> None:
 
 
 def check_legend(scene: Scene) -> None:
-    """No symbol means two things in one text."""
+    """Each symbol has a single meaning in a text."""
     cells = [cell for cell in scene.cells if cell.kind != "button" and cell.glyph != cell.name]
     contents: dict[str, set[tuple[object, ...]]] = {}
     for cell in cells:

@@ -1,4 +1,4 @@
-"""A server loads all that it uses of a game before a match."""
+"""A server loads all code of a game that it uses before a match."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from kibitz_games.core import registry, warmup
 pytestmark = pytest.mark.e2e
 
 PLAYED = Path(__file__).with_name("served_play.py")
-"""A program that plays as a server does, and prints which kernels were compiled or loaded."""
+"""A program that plays like a server and prints the compiled or loaded kernels."""
 
 
 def compiled_environment() -> dict[str, str]:
-    """Return an environment in which rules are compiled, whatever these tests run in."""
+    """Return an environment with compiled rules, regardless of that of the tests."""
     plain = ("KIBITZ_PLAIN", "NUMBA_DISABLE_JIT")
     return {name: value for name, value in os.environ.items() if name not in plain}
 

@@ -22,7 +22,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def spellings(game: Game, state: Any) -> Iterable[Model]:
-    """Return every wire move that the model lets through."""
+    """Return every wire move that the model accepts."""
     assert isinstance(game, FiveInARow)
     yield from five_in_a_row_models.CHOICES
     for y in range(geometry.LARGEST):

@@ -1,7 +1,7 @@
-"""Five in a row once more, slowly and straight from the rules: what the kernels are held to.
+"""A slow reference implementation of five in a row, written directly from the rules.
 
 ``python -m tests.games.five_in_a_row.reference`` counts the leaves of ``five-in-a-row-perft.jsonl``
-and prints the file; nothing of the game's own modules is used for it.
+and prints the file, without using the game's own modules.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DIRECTIONS: tuple[Place, ...] = ((1, 0), (0, 1), (1, 1), (1, -1))
 
 
 def windows(size: int) -> list[list[Place]]:
-    """Return every five places in a row on the board."""
+    """Return all runs of five adjacent places on the board."""
     found = []
     for x, y, (dx, dy) in itertools.product(range(size), range(size), DIRECTIONS):
         row = [(x + i * dx, y + i * dy) for i in range(5)]
@@ -29,7 +29,7 @@ def windows(size: int) -> list[list[Place]]:
 
 @dataclass
 class Reference:
-    """A position; moves are places, or the words black and white after a swap."""
+    """A position; moves are places, or "black" and "white" after a swap."""
 
     size: int = 10
     exact: bool = False
@@ -50,7 +50,7 @@ class Reference:
             self.colours = {"black": self.opener, "white": 1 - self.opener}
 
     def colour(self, place: Place) -> str | None:
-        """Return the color of the stone on a place."""
+        """Return the color of the stone at a place."""
         return self.board.get(place)
 
     def _put(self, place: Place) -> None:
@@ -68,7 +68,7 @@ class Reference:
 
     @property
     def legal(self) -> list[Place | str]:
-        """Return the moves: rows from the top, each from the left."""
+        """Return the moves: rows from top to bottom, each from left to right."""
         if self.reason:
             return []
         if self.colours is None and len(self.stones) == 3:
@@ -93,7 +93,7 @@ class Reference:
             self.reason = "dead"
 
     def won(self, place: Place) -> bool:
-        """Return whether the stone on a place is part of a row that wins."""
+        """Return whether the stone at a place is part of a winning row."""
         for dx, dy in DIRECTIONS:
             length = 1 + self._along(place, dx, dy) + self._along(place, -dx, -dy)
             if length == 5 or (length > 5 and not self.exact):
@@ -109,9 +109,9 @@ class Reference:
         )
 
     def open_windows(self) -> list[list[Place]]:
-        """Return the windows on which some color could still make a five that wins.
+        """Return the windows in which some color could still make a winning five.
 
-        By trying it: the color fills the window, and the row that arises is measured.
+        The color fills the window, and the resulting row is measured.
         """
         return [row for row in windows(self.size) if self._open(row)]
 
@@ -143,16 +143,16 @@ class Reference:
 
 
 def name(place: Place) -> str:
-    """Write a place: the column's letter, the row's number from 1."""
+    """Format a place: the column's letter and the row's number from 1."""
     return "abcdefghijklmnopqrst"[place[0]] + str(place[1] + 1)
 
 
 TANGLE = "c3 b2 c2 d4 b3 c4 d2 b4 d3 e2 a3 a1 e5 d5 a5"
-"""On the smallest board: fives can still be made, and the board is nearly dead."""
+"""A nearly dead position on the smallest board in which fives are still possible."""
 CROSS = "b3 a1 c3 a2 d3 c1 f3 b6 g3 c5 d5 e6"
 """Black can fill e3, which makes a row of six."""
 FULL = "c2 e1 a4 d2 f6 e5 f3 c4 c5 d3 e6 b2 d1 a5 a1 e4 b5 b1 a6 e3 c3 f4 f1 b3 c1 a2 e2"
-"""Nine empty cells; the board dies sooner where exactly five are needed."""
+"""Nine empty cells; the board is dead sooner if exactly five are needed."""
 
 HEADER = """\
 # Leaves of the game tree, at depth 1, 2, ...; a play that is over has none. The first line is
@@ -175,7 +175,7 @@ STARTS: tuple[tuple[dict[str, Any], int], ...] = (
 
 
 def place(text: str) -> Place:
-    """Read a place."""
+    """Parse a place."""
     return ord(text[0]) - ord("a"), int(text[1:]) - 1
 
 

@@ -1,4 +1,4 @@
-"""Games and openings of other programs: valid files, and refusals that name the line."""
+"""Games and openings of other programs: valid files, and refusals with line numbers."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_psq_that_is_malformed(data: bytes, expected: str) -> None:
 
 
 def row(count: int) -> list[str]:
-    """Black fills a row from both ends to its middle, white goes along two others."""
+    """Black fills a row from both ends to its middle, white plays along two others."""
     order = [1, 2, 3, 6, 5, 4][:count]
     black = [f"{x},1,0" for x in order]
     white = [f"{1 + 2 * (n // 2)},{3 + 2 * (n % 2)},0" for n in range(count)]

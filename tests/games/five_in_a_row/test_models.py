@@ -78,7 +78,7 @@ def test_an_opening_must_leave_something_to_win() -> None:
 
 
 def test_a_five_that_the_opening_makes_longer_again_is_seen() -> None:
-    """If exactly five win, the opening's end shows only a six; the five came before it."""
+    """If exactly five win, the end of the opening shows only a six; the five was earlier."""
     six = ["a1", "a9", "b1", "b9", "c1", "c9", "d1", "d9", "e1", "f9", "f1"]
     with pytest.raises(InvalidSetup, match="'e1' makes one"):
         _start(opening=six, exact=True)

@@ -1,4 +1,4 @@
-"""The rules against a plain reference and published figures, and where they are easily wrong."""
+"""The rules compared with a plain reference and published figures, and common pitfalls."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def _result(state: State) -> tuple[str, int | None]:
 
 
 def _alternate(black: Iterable[Place], white: Iterable[Place]) -> list[str]:
-    """Return the order in which stones of both colors are put; black may have one more."""
+    """Return a playing order of stones of both colors; black may have one more."""
     first, second = list(black), list(white)
     stones = [stone for pair in zip(first, second, strict=False) for stone in pair]
     return [name(stone) for stone in stones + first[len(second) :]]
 
 
 def _scattered(size: int, taken: Iterable[Place]) -> list[Place]:
-    """Return places of which no five in a row holds more than one."""
+    """Return places such that no run of five contains more than one."""
     board = ((x, y) for y in range(size) for x in range(size) if (x + 2 * y) % 5 == 0)
     return [spot for spot in board if spot not in set(taken)]
 
@@ -99,7 +99,7 @@ def test_plays_go_as_in_the_reference(options: dict[str, Any], source: random.Ra
 
 
 def test_such_plays_see_every_end() -> None:
-    """The property above would be worth little if all plays ended alike."""
+    """The property above would be weak if all plays ended the same way."""
     ends = {
         _follow({"size": 5, "dead_board_draw": dead, "first": "seat-1"}, random.Random(seed))
         for dead in (False, True)
@@ -118,7 +118,7 @@ def test_such_plays_see_every_end() -> None:
 def test_open_windows_are_those_of_the_reference(
     size: int, exact: bool, share: float, source: random.Random
 ) -> None:
-    """Each window by itself, on boards filled at random; fives that stand there do not matter."""
+    """Each window individually, on randomly filled boards; existing fives do not matter."""
     board = [(x, y) for y in range(size) for x in range(size)]
     stones = source.sample(board, round(share * len(board)))
     plain = Reference(size=size, exact=exact, opening=stones)
@@ -148,7 +148,7 @@ def test_every_window_wins_whichever_stone_comes_last(size: int, exact: bool, co
         for last in row:
             four = [spot for spot in row if spot != last]
             others = _scattered(size, row)
-            if size == 5:  # too small for others that are so far apart
+            if size == 5:  # too small for others that far apart
                 others = [
                     s for s in ((0, 1), (2, 0), (4, 2), (1, 4), (3, 3), (2, 2)) if s not in row
                 ]
@@ -162,7 +162,7 @@ def test_every_window_wins_whichever_stone_comes_last(size: int, exact: bool, co
 
 
 def _gap(row: str, **options: Any) -> State:
-    """Return a position with black stones at each x of row 10, the gap _ filled by black."""
+    """Return a position with black stones at each x of row 10; black fills the gap _."""
     black = [(x, 9) for x, what in enumerate(row) if what == "x"]
     white = [(x, 9) for x, what in enumerate(row) if what == "o"]
     spare = [spot for spot in _scattered(20, black) if spot[1] not in (8, 9, 10)]
@@ -186,7 +186,7 @@ def _gap(row: str, **options: Any) -> State:
     ],
 )
 def test_overlines(row: str, free: bool, exact: bool) -> None:
-    """Freestyle: five or more win. Exact: only five do, closed in or not."""
+    """Freestyle: five or more win. Exact: only five win, blocked or not."""
     assert (_result(_gap(row))[0] == "five") == free
     assert (_result(_gap(row, exact=True))[0] == "five") == exact
 
@@ -209,7 +209,7 @@ def test_the_line_is_the_whole_row() -> None:
 
 
 def _without_a_five(size: int) -> list[str]:
-    """Return the cells of a board in an order that fills it without any five."""
+    """Return the cells of a board in an order that fills it without a five."""
     board = [(x, y) for y in range(size) for x in range(size)]
     black = [(x, y) for x, y in board if (x // 2 + y) % 2 == 0]
     return _alternate(black, [spot for spot in board if spot not in black])
@@ -251,7 +251,7 @@ def test_a_five_with_the_last_stone_of_the_board_is_a_win() -> None:
 
 
 def test_a_row_between_own_stones_is_closed_where_exactly_five_are_needed() -> None:
-    """The nearest edge case of a dead board: an empty window with a stone of each color behind."""
+    """An edge case of a dead board: an empty window with a stone of each color beyond it."""
     state: Any = _start(size=7, exact=True, opening=["a4", "g4"])
     assert not rules.is_open(state, geometry.cell(1, 3), 1)
     free: Any = _start(size=7, opening=["a4", "g4"])
@@ -263,7 +263,7 @@ def test_a_row_between_own_stones_is_closed_where_exactly_five_are_needed() -> N
 
 @kernel
 def _random_games(st: Any, moves: Any, seed: Int, games: Int, sums: Any) -> Int:
-    """Play at random and take everything back; sum up lengths, their squares, wins of black."""
+    """Play randomly and undo everything; sum up lengths, their squares and black's wins."""
     played = np.zeros(moves.shape[0], np.int64)
     for _ in range(games):
         ply = 0
@@ -284,7 +284,7 @@ def _random_games(st: Any, moves: Any, seed: Int, games: Int, sums: Any) -> Int:
 
 @pytest.mark.slow
 def test_random_games_last_62_plies_and_the_first_player_wins_52_percent() -> None:
-    """Bounds: half a unit of the published figure, and four standard errors."""
+    """The bounds are half a unit of the published figure plus four standard errors."""
     games = 20_000 if kernels.compiled() else 200
     state, sums = _start(), np.zeros(3, np.int64)
     before = state.tobytes()
@@ -331,7 +331,7 @@ def test_stones_of_an_opening_alternate_and_are_no_plies() -> None:
 @pytest.mark.parametrize("choice", five_in_a_row_models.COLOURS)
 @pytest.mark.parametrize("opener", [0, 1])
 def test_swap(opener: int, choice: str) -> None:
-    """The opener puts three stones, the other player chooses a color, and white moves next."""
+    """The opener places three stones, the other player chooses a color, and white moves next."""
     state, other = _start(swap=True, first=f"seat-{opener}"), 1 - opener
     for move in ("a1", "b1", "c1"):
         assert GAME.to_act(state) == opener
@@ -363,7 +363,7 @@ def test_positions_that_differ_only_in_who_has_what_have_different_keys() -> Non
             state: Any = _start(swap=swap, first=first)
             _do(state, "a1", "b1", "c1", *choice.split())
             keys.add(int(state.key))
-    assert len(keys) == 4  # after a choice it is the same as without a swap
+    assert len(keys) == 4  # after a choice everything is as without a swap
 
 
 def test_the_order_of_stones_does_not_matter_to_the_key() -> None:
@@ -413,7 +413,7 @@ def _completing(state: Any, colour: int) -> set[int]:
 
 @pytest.mark.parametrize("exact", [False, True])
 def test_urgent_are_the_own_five_or_else_the_cells_of_the_others(exact: bool) -> None:
-    """As long as both have answered what was urgent before, which leaves no older fours."""
+    """If both have answered earlier threats, so that no older fours are left."""
     seen, moves = [0, 0, 0], np.zeros(rules.MAX_ACTIONS, np.int32)
     for seed in range(30):
         state: Any = _start(size=8, exact=exact)

@@ -26,10 +26,10 @@ SPELLINGS: list[Move] = [
     for direction in (None, 1, 2, 3, 4, 5, 6)
     if length == 1 or direction is not None
 ]
-"""Every wire move that the model lets through."""
+"""Every wire move that the model accepts."""
 
 
 def spellings(game: Game, state: Any) -> Iterable[Model]:
-    """Return every wire move that the model lets through, whatever the state."""
+    """Return every wire move that the model accepts, for any state."""
     assert isinstance(game, LineNim)
     return SPELLINGS

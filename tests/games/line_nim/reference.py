@@ -1,7 +1,7 @@
-"""Line-Nim once more, slowly, and written from the rules alone: what the kernels are held to.
+"""A slow reference implementation of Line-Nim, written only from the rules.
 
-Positions are sets of points in cube coordinates, where a straight line is a repeated addition;
-nothing of the package is used. ``python tests/games/line_nim/reference.py`` writes the counts of
+Positions are sets of points in cube coordinates, where a straight line is a repeated addition; no
+code of the package is used. ``python tests/games/line_nim/reference.py`` writes the counts of
 ``tests/games/data/line-nim-perft.jsonl``.
 """
 
@@ -19,7 +19,7 @@ Line = frozenset[Point]
 Position = frozenset[Point]
 
 STEPS: dict[int, Point] = {1: (0, -1), 2: (1, -1), 3: (-1, 0), 4: (1, 0), 5: (-1, 1), 6: (0, 1)}
-"""Directions of the rules: 1 up-left, 2 up-right, 3 left, 4 right, 5 down-left, 6 down-right."""
+"""The directions: 1 up-left, 2 up-right, 3 left, 4 right, 5 down-left, 6 down-right."""
 
 
 def point(x: int, y: int) -> Point:
@@ -30,21 +30,21 @@ BOARD: Position = frozenset(point(x, y) for x in range(12) for y in range(12))
 
 
 def position(rows: Sequence[str]) -> Position:
-    """Read rows of characters, a dot for a free cell."""
+    """Parse rows of characters, with dots for free cells."""
     return frozenset(
         point(x, y) for y, row in enumerate(rows) for x, mark in enumerate(row) if mark == "."
     )
 
 
 def spelt(x: int, y: int, length: int, direction: int | None) -> Line:
-    """Return the points that a spelling means, on the board or not."""
+    """Return the points of a move's notation, on the board or not."""
     (q, r), (dq, dr) = point(x, y), STEPS[direction or 1]
     return frozenset((q + i * dq, r + i * dr) for i in range(length))
 
 
 @functools.cache
 def lines(free: Position) -> frozenset[Line]:
-    """Return the sets of cells that may be crossed out."""
+    """Return the sets of cells that can be crossed out."""
     return frozenset(
         line
         for q, r in free
@@ -70,7 +70,7 @@ def leaves(free: Position, depth: int) -> int:
 
 
 def connected(free: Position) -> bool:
-    """Return whether every cell is reached from every other."""
+    """Return whether all cells are connected."""
     if not free:
         return False
     left, edge = set(free), [next(iter(free))]
@@ -84,7 +84,7 @@ def connected(free: Position) -> bool:
 
 
 def grown(n: int, chance: Callable[[], float]) -> Position:
-    """Grow a start map of `n` cells as the rules say, with numbers from 0 to 1 by `chance`."""
+    """Grow a start map of `n` cells by the rules, with random numbers from `chance`."""
     while True:
         centre = point(6, 6)
         free = {centre: chance() < 0.7}
@@ -102,7 +102,7 @@ def grown(n: int, chance: Callable[[], float]) -> Position:
 
 
 def original(free: Position, source: random.Random) -> Line:
-    """Draw a move as the random player of the original assignment does."""
+    """Draw a move like the random player of the original assignment."""
     q, r = source.choice(sorted(free))
     dq, dr = STEPS[source.randint(1, 6)]
     possible = [
@@ -123,11 +123,11 @@ COUNTED: list[tuple[dict[str, object], dict[str, object], int]] = [
     ({"free": 20}, {"seed": 2}, 4),
     ({"free": 33}, {"seed": 3}, 3),
 ]
-"""Options, deal or seed, and depth of the starts that are counted."""
+"""The options, deal or seed, and depth of the starts to count."""
 
 
 def _starts() -> Iterable[tuple[dict[str, object], dict[str, object], list[str], int]]:
-    """Return the starts with their maps as drawn; only this asks the package."""
+    """Return the starts with their maps; only this function uses the package."""
     from kibitz_games.line_nim import GAME
     from kibitz_games.line_nim import models as line_nim_models
 

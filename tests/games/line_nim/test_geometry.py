@@ -1,4 +1,4 @@
-"""Cells, neighbors and lines, against the table of the rules and against cube coordinates."""
+"""Cells, neighbors and lines, compared with the table in the rules and with cube coordinates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.games.line_nim import reference
 AT: dict[reference.Point, int] = {
     reference.point(x, y): 12 * y + x for y in range(12) for x in range(12)
 }
-"""The number of each cell by its cube coordinates."""
+"""Cell numbers by cube coordinates."""
 
 
 def test_there_are_869_lines() -> None:
@@ -64,7 +64,7 @@ def test_a_step_and_its_opposite_cancel() -> None:
         (" f7 - h7 ", (77, 78, 79)),
         ("h7-f7", (79, 78, 77)),
         ("f7-f7", (77,)),
-        ("a1-a3", None),  # straight up and down is no line of hexagons
+        ("a1-a3", None),  # hexagons have no straight vertical lines
         ("a1-b3", (0, 12, 25)),
         ("a1-c2", None),
         ("a12-l12", tuple(range(132, 144))),

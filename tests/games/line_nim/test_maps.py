@@ -1,4 +1,4 @@
-"""Start maps: how they grow, that they depend on seed and size only, and how they are written."""
+"""Start maps: growth, dependence only on seed and size, and notation."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ GOLDEN = {
     (1, 20): "f6-h6 g7-h7 j7 e8-f8 h8-j8 e9-f9 h9-j9 e10-g10 f11",
     (2, 33): "d3 c4-e4 c5-d5 b6-e6 g6 c7 e7-f7 h7-i7 e8-g8 d9-f9 e10-g10 f11-i11 e12 g12-i12",
 }
-"""Some maps, so that no change of the source of chance goes unnoticed: records name seeds."""
+"""Some maps, to detect changes of the random source, because records store seeds."""
 
 
 @pytest.mark.parametrize(("seed", "n"), list(GOLDEN))

@@ -104,7 +104,7 @@ def test_every_spelling_of_a_legal_set_is_accepted_and_no_other(
 
 
 def _why(play: Position, move: line_nim_models.Move, meant: reference.Line) -> str:
-    """Return the words in which a refusal of a line must be put."""
+    """Return the expected message for the refusal of a line."""
     if play.outcome is not None:
         return "^the game is over$"
     if not meant <= reference.BOARD:

@@ -61,7 +61,7 @@ def test_the_end_is_told_in_words() -> None:
 
 
 def test_every_map_fits_a_small_terminal() -> None:
-    """52 columns and 18 rows, at four columns for the width of a hexagon."""
+    """52 columns and 18 rows, with four columns per hexagon."""
     scene = _play(map=[f"a{y}-l{y}" for y in range(1, 13)]).scene()
     assert 2 * (max(c.x for c in scene.cells) + 2) <= 52
     assert len({c.y for c in scene.cells}) == 12

@@ -1,4 +1,5 @@
-"""The rules, held to a slow reference; the facts of the theory; the random player's law."""
+"""The rules compared with a slow reference; facts of the theory; the random player's
+distribution."""
 
 from __future__ import annotations
 
@@ -139,7 +140,7 @@ def test_who_crossed_a_cell_out_is_not_part_of_the_key() -> None:
 
 
 def _wins(state: Any) -> bool:
-    """Return whether the seat to act wins, by trying everything with the kernels."""
+    """Return whether the seat to act wins, by exhaustive search with the kernels."""
     known: dict[int, bool] = {}
 
     def solve() -> bool:
@@ -176,7 +177,7 @@ def test_two_isolated_cells_cancel(seed: int) -> None:
 
 @pytest.mark.slow
 def test_most_start_maps_are_won_by_who_begins() -> None:
-    """About 19 of 20: 95 in 100 of those with 12 to 20 cells, hence nearly all of these 150."""
+    """About 19 of 20: 95% of maps with 12 to 20 cells, hence nearly all of these 150."""
     starts = [maps.grow(seed, n) for n in (12, 13, 14) for seed in range(50)]
     won = sum(map(_first_wins, starts))
     assert 140 <= won < 150, won
@@ -198,7 +199,7 @@ def _first_wins(cells: tuple[int, ...]) -> bool:
 
 
 def _law(free: frozenset[reference.Point]) -> dict[reference.Line, Fraction]:
-    """Return how likely the original's random player takes each line, by all of its choices."""
+    """Return the original random player's probability of each line, from all of its choices."""
     found: dict[reference.Line, Fraction] = {}
     for (q, r), (dq, dr) in ((at, step) for at in free for step in reference.STEPS.values()):
         ways = [frozenset((q + i * dq, r + i * dr) for i in range(n)) for n in (1, 2, 3)]

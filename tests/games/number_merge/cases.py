@@ -24,5 +24,5 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def spellings(game: Game, state: Any) -> Iterable[Model]:
-    """Return every wire move that the model lets through."""
+    """Return every wire move that the model accepts."""
     return (number_merge_models.Move(index=index) for index in range(rules.MAX_PLIES))

@@ -1,6 +1,7 @@
-"""The rules once more, on plain lists and fractions, and perfect play by counting every position.
+"""A reference of the rules on plain lists and fractions, and perfect play by exhaustive
+computation.
 
-Nothing here shares anything with the game but the words of its rules.
+It shares no code with the game.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def part(row: Sequence[int], of_total: str) -> Fraction:
 
 @dataclass
 class Row:
-    """A play: the numbers that are left, the scores, and whose turn it is."""
+    """A play: the remaining numbers, the scores, and the seat to act."""
 
     numbers: list[int]
     threshold: Fraction
@@ -46,17 +47,17 @@ class Row:
 
 
 def leaves(numbers: int, depth: int) -> int:
-    """Count the sequences of `depth` merges of a row, by trying them."""
+    """Count the sequences of `depth` merges of a row by enumeration."""
     if depth == 0:
         return 1
     return sum(leaves(numbers - 1, depth - 1) for _ in range(numbers - 1))
 
 
 def values(rows: Sequence[Sequence[int]], thresholds: Sequence[Fraction]) -> Any:
-    """Return what each position is worth to the mover: the lead that perfect play still gains.
+    """Return the value of each position for the mover: the lead still gained by perfect play.
 
-    The answer has a line for each set of edges that are left, as a bit mask, and in it an
-    integer for each of the rows, which are of one length.
+    The result has a line for each set of remaining edges, as a bit mask, with an integer for each
+    row; all rows have the same length.
     """
     length = len(rows[0])
     sums = np.array([np.concatenate(([0], np.cumsum(row))) for row in rows], np.int64)
@@ -74,7 +75,7 @@ def values(rows: Sequence[Sequence[int]], thresholds: Sequence[Fraction]) -> Any
 
 
 def shares(rows: Sequence[Sequence[int]], thresholds: Sequence[Fraction]) -> tuple[float, ...]:
-    """Return how often perfect play from the start is a win of the first, a draw, of the second."""
+    """Return the numbers of first-player wins, draws and second-player wins under perfect play."""
     start = values(rows, thresholds)[-1]
     return tuple(float(np.mean(np.sign(start) == result)) for result in (1, 0, -1))
 
@@ -86,7 +87,7 @@ PERFT: tuple[tuple[dict[str, Any], int, int], ...] = (
     ({"preset": "open", "threshold": "mean"}, 40, 3),
     ({"row": [3, 1]}, 2, 2),
 )
-"""Options, numbers of the row, and how deep to count."""
+"""The options, the numbers of the row, and the depth to count."""
 
 if __name__ == "__main__":
     for options, count, deepest in PERFT:

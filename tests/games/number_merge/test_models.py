@@ -159,7 +159,7 @@ def test_touches_are_the_two_neighbours() -> None:
 
 
 def shown() -> list[Any]:
-    """Return the JSON of the page of rules: options, a deal, a move, a view."""
+    """Return the JSON examples on the rules page: options, a deal, a move, a view."""
     page = Path(__file__).parents[3] / "docs" / "games" / "number-merge.md"
     blocks = re.findall(r"^```json\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
     return [json.loads(block) for block in blocks]

@@ -24,7 +24,7 @@ thresholds = st.one_of(
 
 
 def exact(threshold: int | str, row: list[int]) -> Fraction:
-    """Return the threshold of a row by the words of the rules."""
+    """Return the threshold of a row according to the text of the rules."""
     if isinstance(threshold, int):
         return Fraction(threshold)
     return mean(row) if threshold == "mean" else part(row, threshold)
@@ -131,7 +131,7 @@ def test_a_hair_above_is_above_and_the_threshold_itself_is_neither(
 
 
 def test_a_tenth_is_compared_as_a_tenth() -> None:
-    """7/10 of 90 is 63, which in binary fractions is a little less."""
+    """7/10 of 90 is 63, but slightly less in binary floating point."""
     assert 0.7 * 90 < 63
     assert op.move_score(started([30, 33, 27], "7/10").state, 0) == 0
 

@@ -1,4 +1,4 @@
-"""The results of perfect play: the figures of the page of rules, on rows that the game deals."""
+"""The results of perfect play: the figures on the rules page, for rows dealt by the game."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def perfect(play: Position, worth: Any) -> int:
 
 @pytest.mark.parametrize("preset", ["classic", "fair"])
 def test_perfect_play_comes_to_what_the_table_says(preset: number_merge_models.Preset) -> None:
-    """The table is made by the reference, the play goes through the game."""
+    """The reference computes the table, and the game plays."""
     for seed in range(20):
         play = Position(GAME, number_merge_models.Options(preset=preset), seed=seed)
         view = GAME.view(play.state, None)

@@ -20,5 +20,5 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def spellings(game: Game, state: Any) -> Iterable[Model]:
-    """Return every wire move that the model lets through: there are seven."""
+    """Return the seven wire moves that the model accepts."""
     return tanks_models.MOVES

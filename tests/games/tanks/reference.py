@@ -1,4 +1,4 @@
-"""Tanks once more, slowly, in plain Python, written from the rules and not from the kernels.
+"""A slow reference implementation of Tanks in plain Python, written from the rules.
 
 ``python -m tests.games.tanks.reference > tests/games/data/tanks-perft.jsonl`` counts leaves.
 """
@@ -25,13 +25,13 @@ Place = tuple[int, int]
 
 
 def rocks() -> set[Place]:
-    """Return the places of the rocks, read from the list of the rules."""
+    """Return the places of the rocks, parsed from the list in the rules."""
     pairs = ROCKS.replace(" ", "").strip("()").split(")(")
     return {(int(row), int(column)) for row, column in (pair.split(",") for pair in pairs)}
 
 
 class Reference:
-    """The state of a play and its rules; `act` takes an action's word, or None for a skip."""
+    """The state of a play and its rules; `act` takes an action's name, or None for a skip."""
 
     def __init__(
         self,
@@ -95,13 +95,13 @@ class Reference:
                 return found
 
     def know(self, seat: int, place: Place, code: int) -> None:
-        """Write into a local board; a tank is on it at most once, unless it is the report's."""
+        """Write to a local board; a tank is on it at most once, except with the report's rules."""
         if code == 11 * (seat + 1) or (code > 0 and self.memory != "report"):
             self.forget(seat, code)
         self.local[seat][place] = code
 
     def forget(self, seat: int, code: int) -> None:
-        """Take the marks of a tank off a local board."""
+        """Remove the marks of a tank from a local board."""
         for place, was in self.local[seat].items():
             if was == code:
                 self.local[seat][place] = 0
@@ -123,7 +123,7 @@ class Reference:
         return seat not in self.wrecks and seat not in self.dropped
 
     def act(self, word: str | None) -> None:
-        """Do an action of the seat to act."""
+        """Execute an action of the seat to act."""
         seat = self.slot % 4
         if word in DIRECTIONS:
             self.move(seat, *DIRECTIONS[word])
@@ -172,7 +172,7 @@ class Reference:
             self.look(self.slot % 4)
 
     def drop(self, seat: int) -> None:
-        """Take a seat out."""
+        """Drop a seat."""
         if self.to_act == -1 or not self.acts(seat):
             return
         on_turn = self.to_act == seat
@@ -187,7 +187,7 @@ class Reference:
         return 10 * len(self.visited[seat]) + 50 * self.kills[seat]
 
     def ranks(self) -> list[int]:
-        """Return the ranks: dropped seats come last, the last dropped first among them."""
+        """Return the ranks: dropped seats are last, in reverse order of dropping."""
         order = [
             (-1, self.dropped.index(seat)) if seat in self.dropped else (0, self.score(seat))
             for seat in range(4)
@@ -195,11 +195,11 @@ class Reference:
         return [1 + sum(other > mine for other in order) for mine in order]
 
     def grid(self, codes: dict[Place, int]) -> list[list[int]]:
-        """Return codes in rows, -1 for the places without one."""
+        """Return codes in rows, -1 for places without one."""
         return [[codes.get((r, c), -1) for c in range(1, 16)] for r in range(1, 16)]
 
     def view(self, seat: int | None) -> dict[str, Any]:
-        """Return the view of a seat, or of the public, as it travels."""
+        """Return the view of a seat or of the public as sent on the wire."""
         shots = sorted(self.shots.values(), key=lambda shot: int(shot["slot"]))
         view: dict[str, Any] = {
             "options": {
@@ -223,7 +223,7 @@ class Reference:
         return view if seat is None else view | self.own(seat)
 
     def own(self, seat: int) -> dict[str, Any]:
-        """Return a seat's own information, beyond the public."""
+        """Return a seat's information beyond the public view."""
         trail = [[int((r, c) in self.visited[seat]) for c in range(1, 16)] for r in range(1, 16)]
         return {
             "seat": seat,
@@ -236,7 +236,7 @@ class Reference:
         }
 
     def full(self) -> dict[str, Any]:
-        """Return a referee's information, beyond the public."""
+        """Return a referee's information beyond the public view."""
         board = {(r, c): self.code((r, c)) or 0 for r in range(1, 16) for c in range(1, 16)}
         trails = [
             "".join(
@@ -259,7 +259,7 @@ class Reference:
 
 
 class Blind(Reference):
-    """The same without local boards, to count leaves in less time."""
+    """The same without local boards, for counting leaves faster."""
 
     def look(self, seat: int) -> None:
         pass

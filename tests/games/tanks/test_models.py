@@ -1,4 +1,4 @@
-"""Moves and views as they travel, what views hide, and states that agree with them."""
+"""Moves and views on the wire, hidden information, and states that agree with views."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_sample_looks_the_same(
 
 
 def _check_world(world: Any, state: Any) -> None:
-    """Check what holds in every state that a play may come to."""
+    """Check the invariants of every reachable state."""
     tanks = [cell for seat, cell in enumerate(world.place) if world.fell[seat] == 0]
     assert len(set(tanks)) == len(tanks) == (world.board > 0).sum()
     assert (world.board == rules.ROCK).sum() == (state.board == rules.ROCK).sum()
@@ -132,7 +132,7 @@ def _check_world(world: Any, state: Any) -> None:
 def test_a_sample_agrees_with_what_the_mover_sees(
     options: dict[str, Any], seed: int, plies: int, sampled: int
 ) -> None:
-    """On its own turn a seat sees the same in the sampled world as in the true one."""
+    """On its turn, a seat's view is the same in the sampled and in the true world."""
     state: Any = _wander(options, seed, plies).state
     seat = GAME.to_act(state)
     if seat == TERMINAL:
@@ -173,7 +173,7 @@ def test_a_sampled_state_plays_to_the_end_and_back() -> None:
 
 
 def _worlds(state: State, viewer: int | None, seed: int) -> Iterator[State]:
-    """Yield states that differ from `state` in what a viewer may not know, and only there."""
+    """Yield states that differ from `state` only in information hidden from a viewer."""
     others = [seat for seat in range(4) if seat != viewer]
     turned: Any = state.copy()
     for seat in others:
@@ -200,7 +200,7 @@ def _worlds(state: State, viewer: int | None, seed: int) -> Iterator[State]:
 @given(SOME, st.integers(0, 2**32), st.integers(0, 900))
 @settings(max_examples=profiles.examples(15), deadline=None)
 def test_two_worlds(options: dict[str, Any], seed: int, plies: int) -> None:
-    """Nothing that a viewer may not know changes what it is shown, offered or refused."""
+    """Hidden information does not affect a viewer's views, legal moves or refusals."""
     state = _wander(options, seed, plies, drops=True).state
     for viewer in VIEWERS:
         before = GAME.view(state, viewer).to_wire()
@@ -246,7 +246,7 @@ def test_the_fields_of_each_kind_of_view() -> None:
 
 
 def test_views_are_small() -> None:
-    """A view travels every turn to every seat."""
+    """Every seat is sent a view every turn."""
     play, source, longest = Position(GAME), random.Random(4), 0
     while play.to_act != TERMINAL:
         for view in (
@@ -283,7 +283,7 @@ def test_a_view_as_it_travels() -> None:
 
 
 def test_every_state_that_a_seat_may_believe_in_ends_with_the_same_slot() -> None:
-    """Nobody fires, so nothing hidden from a seat can change the length of the play."""
+    """Nobody fires, so hidden information cannot change the length of the play."""
     state = GAME.start(GAME.Options(turns=12), 4, {})
     while GAME.to_act(state) >= 0:
         seat = GAME.to_act(state)

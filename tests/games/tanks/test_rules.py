@@ -1,4 +1,4 @@
-"""The rules: vision, shots, ends and ranks, and a slow reference that plays along."""
+"""The rules: vision, shots, ends and ranks, compared with a slow reference."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_state_is_small() -> None:
 
 
 def _along(play: Position, reference: Reference) -> None:
-    """Compare a play with the reference, from every viewpoint."""
+    """Compare a play with the reference, for every viewer."""
     for seat in (None, 0, 1, 2, 3):
         assert GAME.view(play.state, seat).to_wire() == reference.view(seat)
     assert GAME.referee_view(play.state).to_wire() == reference.full()
@@ -99,7 +99,7 @@ def _mirror(options: dict[str, Any]) -> Reference:
 def test_the_reference_sees_the_same(
     source: random.Random, options: dict[str, Any], patience: int
 ) -> None:
-    """Board, local boards, views and scores of plays with turns that lapse and seats that go."""
+    """Board, local boards, views and scores of plays with skipped turns and drop-outs."""
     play, reference = Position(GAME, GAME.Options(**options)), _mirror(options)
     actions = [*tanks_models.WORDS, "fire", "turn-left", *["up", "left", "right", "down"] * 2]
     for ply in range(240):
@@ -283,7 +283,7 @@ def test_the_play_is_over_when_nobody_can_act() -> None:
 def test_everything_is_undone_however_much_the_local_boards_change(
     options: dict[str, Any], restless: bool
 ) -> None:
-    """Plays of tanks that go for what changes the local boards most fit the stack."""
+    """Plays with maximum changes of local boards fit the undo stack."""
     play, source = Position(GAME, GAME.Options(**options)), random.Random(7)
     trail = [play.state.tobytes()]
     actions = range(rules.UP, rules.FIRE) if restless else range(rules.UP, rules.FIRE + 1)
@@ -299,7 +299,7 @@ def test_everything_is_undone_however_much_the_local_boards_change(
 
 
 def _stirring(play: Position, source: random.Random, actions: list[int]) -> int:
-    """Return the action that adds most to the stack; a random one now and then."""
+    """Return the action that adds most to the stack, sometimes a random one."""
     source.shuffle(actions)
     if source.random() < 0.1:
         return actions[0]
@@ -312,7 +312,7 @@ def _stirring(play: Position, source: random.Random, actions: list[int]) -> int:
 
 
 def test_four_tanks_that_dance_before_each_other_fit_the_stack() -> None:
-    """Each sees two others or three, and all move all the time."""
+    """Each tank sees two or three others, and all move constantly."""
     view = GAME.referee_view(_play(rocks="none").state).to_wire()
     stand = ((9, 6, "up"), (9, 8, "up"), (6, 5, "down"), (6, 9, "down"))
     view["board"] = [[0] * 15 for _ in range(15)]
@@ -432,7 +432,7 @@ def _random_plays(games: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.slow
 @pytest.mark.skipif(not kernels.compiled(), reason="takes minutes in plain mode")
 def test_four_random_players() -> None:
-    """Means over 4,000 plays: 341 points, 1.08 kills; all seats are alike."""
+    """Means over 4,000 plays: 341 points, 1.08 kills, equal for all seats."""
     points, kills = _random_plays(4000)
     assert points.mean() == pytest.approx(341, abs=6)
     assert points.mean(axis=0) == pytest.approx(341, abs=8)

@@ -1,4 +1,4 @@
-"""Batched play: equal to single play, for every game and seed, whatever the number of threads."""
+"""Batched play equals single play for every game, seed and number of threads."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SHORT: dict[str, dict[str, Any]] = {
     "tanks": {"turns": 60},
     "five-in-a-row": {"size": 6, "swap": True},
 }
-"""Options with which plays end soon, so that they begin again too."""
+"""Options for short plays, so that restarts are tested too."""
 
 
 def assert_equal(games: VectorGame, play: int, single: Position) -> None:
-    """Compare a play of a batch with a play of its own."""
+    """Compare a play in a batch with a single play."""
     game, state = games.game, single.state
     assert games.state(play).tobytes() == state.tobytes()
     assert games.seats[play] == single.to_act
@@ -58,7 +58,7 @@ def test_batched_play_is_single_play(name: str, seed: int) -> None:
 
 
 def digest(name: str, threads: int, seed: int = 3) -> str:
-    """Return a hash of all that a batch shows in some plies."""
+    """Return a hash of a batch's complete output over some plies."""
     total = hashlib.sha256()
     with VectorGame(name, SHORT.get(name), count=13, seed=seed, threads=threads) as games:
         for _ in range(60):

@@ -1,4 +1,4 @@
-"""Random numbers of plays: published values, even draws, and a stream for each counter."""
+"""Random numbers of plays: published values, uniform draws, and a stream per counter."""
 
 from __future__ import annotations
 

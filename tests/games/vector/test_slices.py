@@ -1,4 +1,4 @@
-"""Work on slices: each is done once, whatever the number of threads, and errors are reported."""
+"""Work on slices: each is done once for any number of threads, and errors are reported."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_every_play_is_worked_on_once(threads: int, count: int) -> None:
 
 
 def test_slices_are_worked_on_at_the_same_time() -> None:
-    """Neither half ends before the other has begun."""
+    """Neither half ends before the other has started."""
     both = threading.Barrier(2, timeout=20)
     with Slices(2) as slices:
         slices.run(lambda first, end: both.wait(), 2)

@@ -1,6 +1,6 @@
 """The counts and results of the multiplayer searches in small positions, from one process.
 
-Run as a program: compiled, plain, cold and warm processes have to print the same.
+Run as a program: compiled, plain, cold and warm processes must print the same output.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def unresolved() -> list[str]:
-    """Return the kernels whose fresh machine code calls itself by a name that nothing has."""
+    """Return the kernels whose new machine code calls itself by an unresolved name."""
     code = {kernel.__module__: kernel.inspect_llvm() for kernel in RECURSIVE}
     return [name for name, texts in code.items() if ".numba.unresolved" in "".join(texts.values())]
 

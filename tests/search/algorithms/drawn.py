@@ -16,19 +16,19 @@ GAME: Any = registry.get("chinese-checkers")
 
 @dataclass(frozen=True)
 class Repetition:
-    """A position in which `action` is the move that the draw needs next."""
+    """A position in which `action` is the next move towards the draw."""
 
     name: str
     state: np.record
     action: int
     ahead: bool
-    """Whether the seat to act is nearer to its goal than the other active seats."""
+    """Return whether the seat to act is nearer to its goal than the other active seats."""
 
 
 def placed(
     where: Sequence[Sequence[int]], turn: int = 0, ranks: Sequence[int] = (), **options: Any
 ) -> np.record:
-    """Return the position in which the pegs of each seat stand there."""
+    """Return the position with the given pegs of each seat."""
     start = GAME.start(GAME.Options(**options), len(where), {})
     changed = {
         "pegs": [sorted(each) for each in where],
@@ -42,13 +42,13 @@ def placed(
 
 
 def reverse(state: np.record, action: int) -> int:
-    """Return the action that takes a peg back."""
+    """Return the action that moves a peg back."""
     holes = int(state["holes"])
     return (action % holes) * holes + action // holes
 
 
 def reversible(state: np.record) -> Iterator[int]:
-    """Yield the moves that the seat to act could undo in its next turn if no other seat moved."""
+    """Yield the moves that the seat to act could reverse next turn if no other seat moved."""
     for action in GAME.legal(state):
         st: Any = state.copy()
         seat = GAME.to_act(st)
@@ -60,7 +60,7 @@ def reversible(state: np.record) -> Iterator[int]:
 
 
 def acting_order(state: np.record) -> list[int]:
-    """Return the seats in the order in which they act, whatever they do."""
+    """Return the seats in the order in which they act."""
     st, order = state.copy(), list[int]()
     while GAME.to_act(st) not in order:
         order.append(GAME.to_act(st))
@@ -69,10 +69,9 @@ def acting_order(state: np.record) -> list[int]:
 
 
 def repeated(state: np.record, mover: int, mine: int, plies: int) -> np.record | None:
-    """Return the play from `state` up to `plies` before its third time, None where that fails.
+    """Return the play from `state` up to `plies` before its third occurrence, None if that fails.
 
-    `mover` takes a peg by the move `mine` and back, every other seat one by its first move that is
-    possible.
+    `mover` moves a peg with `mine` and back; every other seat does so with its first possible move.
     """
     st, moves, order = state.copy(), {mover: mine}, acting_order(state)
     for k in range(4 * len(order) - plies):
@@ -89,10 +88,10 @@ def repeated(state: np.record, mover: int, mine: int, plies: int) -> np.record |
 def repetitions(
     name: str, state: np.record, mover: int, *, plies: int, ahead: bool, most: int = 3
 ) -> Iterator[Repetition]:
-    """Yield a few positions so many plies before the draw, in which `mover` is to act.
+    """Yield a few positions with `mover` to act, a given number of plies before the draw.
 
-    The move that the draw needs is a step ahead for a mover who is ahead, and one back for a mover
-    who is behind: what the evaluation alone says is the wrong thing.
+    The drawing move is a step forward for a mover who is ahead, and a step back for a mover who is
+    behind, so the evaluation alone suggests the wrong decision.
     """
     st: Any = state.copy()
     op.set_side_to_move(st, np.int64(mover))
@@ -105,7 +104,7 @@ def repetitions(
 
 
 def two_seats(plies: int) -> list[Repetition]:
-    """Return positions for two in which the mover is ahead, and, one ply from the draw, behind."""
+    """Return two-player positions with the mover ahead, or behind one ply before the draw."""
     mover = 1 if plies == 1 else 0
     options: dict[str, Any] = {"board": "rhombus", "size": 5, "pegs": 3}
     far = GAME.view(GAME.start(GAME.Options(**options), 2, {}), None).pegs
@@ -119,7 +118,7 @@ def two_seats(plies: int) -> list[Repetition]:
 
 
 def three_seats() -> list[Repetition]:
-    """Return positions on a star for three: all play, one has finished, one has dropped out."""
+    """Return three-player positions on a star: all active, one finished, one dropped out."""
     view = GAME.view(GAME.start(GAME.Options(size=2), 3, {}), None)
     homes = [[*holes] for holes in view.pegs]
     found = list[Repetition]()
@@ -133,7 +132,7 @@ def three_seats() -> list[Repetition]:
 
 
 def _advanced(homes: list[list[int]], ranks: Sequence[int], leader: int) -> np.record:
-    """Return a position in which `leader` alone has come near its goal."""
+    """Return a position in which only `leader` is near its goal."""
     turn = next(seat for seat, rank in enumerate(ranks) if rank == 0)
     st: Any = placed(homes, leader, ranks, size=2)
     for _ in range(8):

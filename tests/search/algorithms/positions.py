@@ -1,4 +1,4 @@
-"""Small games for two with an evaluation each, and positions of them, for tests of searches."""
+"""Small two-player games with evaluations, and positions of them, for tests of searches."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Setting:
         return registry.get(self.game)
 
     def start(self, seed: int = 0) -> np.record:
-        """Return a start; `seed` decides what luck decides."""
+        """Return a start position; `seed` determines the chance outcomes."""
         chosen = self.rules.Options.model_validate(self.options)
         return self.rules.start(chosen, 2, self.rules.deal(chosen, 2, seed))
 
     def after(self, choices: Sequence[int], seed: int = 0) -> np.record:
-        """Return the position after moves chosen by number, the last one that is not over."""
+        """Return the position after moves chosen by number, or the last one before the end."""
         state = self.start(seed)
         for choice in choices:
             legal = self.rules.legal(state)
@@ -63,13 +63,13 @@ SETTINGS = (
     Setting("five-in-a-row", "usual", {"size": 5, "swap": True}),
     Setting("line-nim", "parts", {"free": 12}),
 )
-"""Small enough for minimax; one has passes, one a swap in which the turn does not alternate."""
+"""Games small enough for minimax; one has passes, one a swap with two turns in a row."""
 QUICK = (SETTINGS[0], SETTINGS[3])
-"""Those of the quick tests: two games. Each other one costs the compilation of a search."""
+"""The two games of the quick tests; each further game requires compiling a search."""
 
 
 def one_by_one(settings: Sequence[Setting]) -> list[Any]:
-    """Return test parameters, slow ones where a setting is not `QUICK`."""
+    """Return test parameters; settings that are not `QUICK` are marked as slow."""
     return [
         pytest.param(each, id=str(each), marks=[] if each in QUICK else pytest.mark.slow)
         for each in settings
@@ -77,7 +77,7 @@ def one_by_one(settings: Sequence[Setting]) -> list[Any]:
 
 
 def products(*values: Sequence[Any], slow: Collection[tuple[Any, ...]]) -> list[Any]:
-    """Return the product of test parameters, `slow` being those that are tested with the slow."""
+    """Return the product of test parameters; `slow` values are combined with the slow settings."""
     return [
         pytest.param(*each, marks=pytest.mark.slow if each in slow else [])
         for each in itertools.product(*values)
@@ -85,7 +85,7 @@ def products(*values: Sequence[Any], slow: Collection[tuple[Any, ...]]) -> list[
 
 
 def rhombus(size: int, pegs: Sequence[Sequence[int]]) -> np.record:
-    """Return the position on a small rhombus with these pegs of seats 0 and 1; seat 0 moves."""
+    """Return the position on a small rhombus with the given pegs of seats 0 and 1; seat 0 moves."""
     game: Any = registry.get("chinese-checkers")
     options = game.Options(board="rhombus", size=size, pegs=len(pegs[0]))
     view = game.view(game.start(options, 2, {}), None)

@@ -1,6 +1,6 @@
-"""Reference versions of the multiplayer searches, as simple and slow as possible.
+"""Simple and slow reference versions of the multiplayer searches.
 
-They use no code of the searches. Positions are copied, never undone; nothing is pruned.
+They share no code with the searches. Positions are copied rather than undone; there is no pruning.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CHECKERS: Any = registry.get("chinese-checkers")
 SOONER = 1 / 4096
 Vector = list[float]
 Last = dict[int, int]
-"""After how many plies each seat has acted last."""
+"""The ply of each seat's last action."""
 
 
 def start(seats: int = 2, **options: Any) -> Any:
@@ -27,7 +27,7 @@ def start(seats: int = 2, **options: Any) -> Any:
 
 
 def positions(seats: int, seed: int, **options: Any) -> Iterator[Any]:
-    """Yield positions of a play in which all seats make headway, the last ones near its end."""
+    """Yield positions of a play in which all seats make progress, ending near its end."""
     state, chance = start(seats, **options), random.Random(seed)
     while CHECKERS.outcome(state) is None:
         yield state.copy()
@@ -36,7 +36,7 @@ def positions(seats: int, seed: int, **options: Any) -> Iterator[Any]:
 
 
 def some(seats: int, count: int, seed: int = 0, **options: Any) -> list[Any]:
-    """Return a few positions, spread over a play, the last two of which are its end."""
+    """Return a few positions spread over a play, including its last two."""
     found = list(positions(seats, seed, **options))
     return [found[len(found) * k // count] for k in range(count)] + found[-2:]
 
@@ -53,7 +53,7 @@ def after(st: Any, action: int) -> Any:
 
 
 def own(st: Any, ev: Any, last: Last) -> Vector:
-    """Return what each seat is worth to itself; the least of all to one that dropped out."""
+    """Return each seat's own evaluation; drop-outs get the minimum."""
     worths = [float(op.evaluate(ev, st, seat)) for seat in range(int(st.seats))]
     decided = [WIN_SCORE * (1 - SOONER * last.get(seat, 0)) for seat in range(len(worths))]
     gone = [not op.in_contention(st, np.int64(seat)) for seat in range(len(worths))]
@@ -70,9 +70,9 @@ def scores(st: Any) -> Vector:
 
 
 def final(st: Any, last: Last, ply: int) -> Vector:
-    """Return the scores of a play that is over, the sooner the better for all but the last.
+    """Return the scores of a finished play; sooner is better for all except the last.
 
-    Those who share a place do not care when.
+    For tied seats the time does not matter.
     """
     late = [last.get(seat, 0) * SOONER / 2 for seat in range(int(st.seats))]
     found = scores(st)
@@ -94,7 +94,7 @@ def leads(st: Any, ev: Any, last: Last, ply: int) -> Vector:
 
 
 def lead(worths: Vector, seat: int) -> float:
-    """Return the lead of a seat: certain over and under finished seats, else a difference."""
+    """Return the lead of a seat: fixed against finished seats, otherwise a difference."""
     mine, *others = worths[seat], *worths[:seat], *worths[seat + 1 :]
     rivals = [other for other in others if abs(mine) < WIN_SCORE / 2 > abs(other)]
     sure = 0.0
@@ -107,7 +107,7 @@ def lead(worths: Vector, seat: int) -> float:
 
 
 def minimax(st: Any, ev: Any, depth: int, me: int, last: Last | None = None, ply: int = 0) -> float:
-    """Return the lead of `me` when all others have joined against it."""
+    """Return the lead of `me` if all others play against it."""
     last = last or {}
     if op.terminal(st) or depth == 0:
         return leads(st, ev, last, ply)[me]
@@ -120,9 +120,9 @@ def minimax(st: Any, ev: Any, depth: int, me: int, last: Last | None = None, ply
 def maxn(
     st: Any, ev: Any, depth: int, last: Last | None = None, ply: int = 0, hurt: Any = None
 ) -> Vector:
-    """Return the leads of all when everybody does what is best for itself.
+    """Return all leads if each seat maximizes its own.
 
-    `hurt` is a pair: a seat, and whom it wants to do as badly as possible.
+    `hurt` is a pair: a seat, and the seat whose lead it minimizes instead.
     """
     last = last or {}
     if op.terminal(st) or depth == 0:
@@ -136,14 +136,14 @@ def maxn(
 
 
 def strongest(vector: Vector, seat: int) -> float:
-    """Return the greatest lead of another seat."""
+    """Return the largest lead of another seat."""
     return max(lead for other, lead in enumerate(vector) if other != seat)
 
 
 def best_reply(
     st: Any, ev: Any, depth: int, me: int, rivals: list[int], last: Any = None, ply: int = 0
 ) -> float:
-    """Return the lead of `me` when only one of the others may answer each of its actions."""
+    """Return the lead of `me` if only one of the others may answer each of its actions."""
     last = last or {}
     if op.terminal(st) or depth == 0 or (ply > 0 and op.evaluate(ev, st, me) >= WIN_SCORE):
         return leads(st, ev, last, ply)[me]
@@ -181,7 +181,7 @@ def ahead(a: float, b: float, scale: float) -> float:
 def max_prob(
     st: Any, ev: Any, depth: int, scale: float, near: float, last: Any = None, ply: int = 0
 ) -> Vector:
-    """Return the chances of all when everybody takes any of the actions that are best for it."""
+    """Return all chances if each seat chooses randomly among its best actions."""
     last = last or {}
     if op.terminal(st) or depth == 0:
         return shares(st, ev, last, ply, scale)
@@ -196,7 +196,7 @@ def max_prob(
 
 
 def exact(st: Any) -> float:
-    """Return the score of the seat to act in a small game of two seats, played out perfectly."""
+    """Return the score of the seat to act in a small two-player game under perfect play."""
     seat = int(op.to_act(st))
     best = 0.0
     for m in actions(st):

@@ -1,8 +1,8 @@
 """The exact values of Chinese Checkers on a small rhombus, by retrograde analysis.
 
-It shares nothing with the rules and the searches but the neighbors of holes. A position is a pair
-of sets of holes, the mover's and the other's, each by its number among all sets of that size. The
-board is turned around after every move, so the mover's goal is always the same.
+It shares only the neighbors of holes with the rules and the searches. A position is a pair of sets
+of holes, the mover's and the opponent's, each numbered among all sets of that size. The board is
+rotated after every move, so the mover's goal is always the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SOUTH = 3
 
 @kernel
 def _targets(mask: Any, occupied: Any, hole: Int, near: Any, land: Any, out: Any) -> Int:
-    """Write where the peg in `hole` can go; return how many."""
+    """Write the destinations of the peg in `hole`; return their number."""
     n = 0
     free = occupied & ~(np.int64(1) << hole)
     been = np.int64(1) << hole
@@ -47,7 +47,7 @@ def _targets(mask: Any, occupied: Any, hole: Int, near: Any, land: Any, out: Any
 
 @kernel
 def _number(mask: Any, choose: Any) -> Int:
-    """Return the number of a set of holes, given as bits."""
+    """Return the number of a set of holes given as a bit mask."""
     total, k, hole = np.int64(0), 1, 0
     while mask >> hole:
         if (mask >> hole) & 1:
@@ -59,16 +59,16 @@ def _number(mask: Any, choose: Any) -> Int:
 
 @kernel
 def _over(own: Any, other: Any, goal: Any, home: Any) -> bool:
-    """Return whether a player has reached the goal; the mover's home is the other's goal."""
+    """Return whether a player has reached the goal; the mover's home is the opponent's goal."""
     full = own | other
     return bool((full & goal == goal and own & goal) or (full & home == home and other & home))
 
 
 @kernel
 def _solve(sets: Any, turned: Any, near: Any, land: Any, choose: Any, goal: Any, home: Any) -> Any:
-    """Return for each pair of sets in how many plies the mover wins (> 0) or loses (< 0).
+    """Return for each pair of sets the plies until the mover wins (> 0) or loses (< 0).
 
-    0 stands for pairs that are no position, whose play is over, or that nobody can win.
+    0 means that the pair is not a position, that the play is over, or that nobody can win.
     """
     count = len(sets)
     values = np.zeros((count, count), np.int8)
@@ -112,7 +112,7 @@ def _solve(sets: Any, turned: Any, near: Any, land: Any, choose: Any, goal: Any,
 
 
 class Retrograde:
-    """All exact values of one board."""
+    """The exact values of one board."""
 
     def __init__(self, size: int, pegs: int) -> None:
         shape = geo.geometry("rhombus", size)
@@ -140,7 +140,7 @@ class Retrograde:
         return self._numbers[tuple(sorted(self.holes - 1 - hole for hole in holes))]
 
     def value(self, own: tuple[int, ...], other: tuple[int, ...]) -> int:
-        """Return in how many plies the mover, from the N corner, wins (> 0) or loses (< 0)."""
+        """Return the plies until the mover, from the N corner, wins (> 0) or loses (< 0)."""
         return int(self.values[self._numbers[own], self._numbers[other]])
 
 

@@ -1,4 +1,4 @@
-"""Finding what minimax finds, without looking at what cannot matter."""
+"""Alpha-beta finds the same results as minimax while pruning irrelevant lines."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STAR = Setting("chinese-checkers", "hand")
 
 
 def judged(setting: Setting, state: np.record, ev: np.record, found: SearchResult) -> float:
-    """Return what the end of the line that was found is worth to the seat to act at its start."""
+    """Return the value of the end of the found line for the seat to act at its start."""
     st, seat, game = state.copy(), setting.rules.to_act(state), setting.rules
     for action in found.line:
         assert action in game.legal(st)
@@ -63,7 +63,7 @@ def test_its_strict_values_are_those_of_minimax(
 @settings(max_examples=profiles.examples(8), deadline=None)
 @given(choices=some.lists(some.integers(0, 10**6), max_size=40))
 def test_strict_values_know_how_the_match_has_come_about(pegs: int, choices: list[int]) -> None:
-    """On a board on which random moves bring positions back, some of them for the third time."""
+    """On a board where random moves repeat positions, some for the third time."""
     setting = Setting("chinese-checkers", "hand", {"board": "rhombus", "size": 3, "pegs": pegs})
     state = setting.after(choices)
     ev, search = setting.weights(state), AlphaBeta(state, table=1, strict=True)
@@ -73,7 +73,7 @@ def test_strict_values_know_how_the_match_has_come_about(pegs: int, choices: lis
 
 
 def test_the_table_forgets_what_it_knew_before_a_position_came_again() -> None:
-    """Its entries for the replies date from before those replies led to a draw."""
+    """The table's entries for the replies are from before those replies led to a draw."""
     for case in two_seats(2):
         search, ev = AlphaBeta(case.state, table=1), euclid(case.state)
         earlier = case.state.copy()
@@ -99,12 +99,12 @@ def test_what_the_table_keeps_from_earlier_turns_changes_no_strict_value(setting
 
 @pytest.mark.parametrize(("size", "pegs"), [(3, 2), (3, 3)])
 def test_it_finds_the_exact_values_of_small_boards(size: int, pegs: int) -> None:
-    """Each position that retrograde analysis knows, at random, to its end."""
+    """Random positions known to retrograde analysis, searched to the end."""
     _agrees(Retrograde(size, pegs), pegs, least=1, most=99, positions=60)
 
 
 def _agrees(exact: Retrograde, pegs: int, *, least: int, most: int, positions: int) -> None:
-    """Search random positions that are decided in `least` to `most` plies to their end."""
+    """Search random positions that are decided in `least` to `most` plies."""
     chance, setting, tried = random.Random(exact.holes * pegs), SETTINGS[0], 0
     while tried < positions:
         holes = chance.sample(range(exact.holes), 2 * pegs)
@@ -134,10 +134,10 @@ def test_it_finds_who_wins_from_the_start() -> None:
 def test_retrograde_analysis_knows_the_values_from_the_literature(
     size: int, pegs: int, plies: int
 ) -> None:
-    """Alpha-beta agrees with it on positions that are nearer to the end.
+    """Alpha-beta agrees with retrograde analysis on positions nearer to the end.
 
-    From the start of the larger boards, the two cannot be compared. There an endless play has no
-    winner, while the game ends it at the third repetition in favor of the nearer player.
+    From the start of the larger boards the two are not comparable. In the analysis an endless play
+    has no winner, while the game ends it at the third repetition in favor of the nearer player.
     """
     exact, holes = Retrograde(size, pegs), size * size
     assert exact.value(tuple(range(pegs)), tuple(range(holes - pegs, holes))) == plies
@@ -159,13 +159,13 @@ def test_the_state_is_left_as_it_was_and_every_stop_leaves_a_legal_answer(
 
 
 def test_a_search_that_was_cut_short_says_only_what_it_has_looked_at_to_the_end() -> None:
-    """Its value is that of its move, as deep as it says or one ply deeper."""
+    """Its value is that of its move, at the reported depth or one ply deeper."""
     state, flag = STAR.start(), CancelToken()
     flag.set()
     ev = STAR.weights(state)
     for seed in range(5):
         search = AlphaBeta(state, table=1, strict=True)
-        # On a busy machine it may take a while until it is cut short: minimax has to follow.
+        # On a busy machine it may be stopped late, and minimax must search as deep.
         found = search.search(state, ev, SearchLimits(cancelled=flag, seed=seed, depth=5))
         after = state.copy()
         op.play(after, np.int64(found.action))
@@ -210,12 +210,12 @@ def test_reductions_spare_positions_in_the_middle_game() -> None:
 
 
 WINNABLE = (*SETTINGS[:4], Setting("five-in-a-row", "usual", {"size": 8}))
-"""Settings in which a move can win at once; in Line-Nim, the player who moves there loses."""
+"""Settings in which a move can win immediately; in Line-Nim, the player who moves there loses."""
 
 
 @pytest.mark.parametrize("setting", one_by_one(WINNABLE))
 def test_it_wins_at_once_where_it_can(setting: Setting) -> None:
-    """Play greedily until a player can win with one move; then the search does."""
+    """Play greedily until a player can win with one move, which the search must then find."""
     state, game, chance = setting.start(), setting.rules, random.Random(3)
     ev = setting.weights(state)
     greedy, search = Greedy(state), AlphaBeta(state, table=1)
@@ -273,7 +273,7 @@ def test_the_table_takes_the_memory_it_was_given() -> None:
 
 
 def test_foresight_agrees_with_what_playing_tells() -> None:
-    """The moves that an evaluation foresees are those that follow; it does not foresee the end."""
+    """The expected moves of an evaluation are the ones that follow; it does not foresee the end."""
     game, chance, seen = STAR.rules, random.Random(2), 0
     for setting in (STAR, SETTINGS[1], SETTINGS[2]):
         state = setting.start()
@@ -313,4 +313,4 @@ def test_time_ends_it() -> None:
     began = time.monotonic()
     found = search.search(state, STAR.weights(state), SearchLimits(seconds=0.05))
     assert 1 <= found.depth < MAX_DEPTH
-    assert time.monotonic() - began < 5  # to the deepest depth it would take centuries
+    assert time.monotonic() - began < 5  # at the maximum depth it would take centuries

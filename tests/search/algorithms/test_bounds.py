@@ -1,4 +1,4 @@
-"""The root moves that searches call losing, checked with minimax."""
+"""The root moves that searches report as losing, checked with minimax."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ DEPTH = 6
 
 
 def losing(state: Any, depth: int) -> set[int]:
-    """Return the moves after which minimax sees the mover lose within the depth."""
+    """Return the moves that lose within the depth according to minimax."""
     game, lost = ROW.rules, set()
     for action in game.legal(state):
         st = state.copy()

@@ -1,4 +1,4 @@
-"""One source, several ways to run it: compiled and plain, cold and from the cache, all agree."""
+"""The same source gives equal results compiled, plain, with a cold cache and with a warm cache."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.search.algorithms import census
 
 
 def printed(*words: str, **environment: str) -> list[str]:
-    """Return what the program prints in a process of its own."""
+    """Return the program's output from a separate process."""
     done = subprocess.run(
         [sys.executable, census.__file__, *words],
         env={**os.environ, **environment},

@@ -1,4 +1,4 @@
-"""The group's search: its own greed without friends, and something else with them."""
+"""The group's search: greedy without friends, cooperative with them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kibitz_search.chinese_checkers.evaluation import EVALUATIONS
 
 @pytest.fixture(scope="module")
 def middle() -> np.record:
-    """A match of three after thirty plies."""
+    """A three-player match after thirty plies."""
     game = registry.get("chinese-checkers")
     options = game.Options()
     state = game.start(options, 3, game.deal(options, 3, 1))
@@ -40,7 +40,7 @@ def test_without_friends_it_is_greedy(middle: np.record) -> None:
 
 
 def test_a_move_is_worth_what_it_is_to_the_group(middle: np.record) -> None:
-    """Against the definition, move by move."""
+    """Compared with the definition, move by move."""
     ev: Any = EVALUATIONS["mobility"](middle)
     seat = int(op.to_act(middle))
     friend, foe = (seat + 1) % 3, (seat + 2) % 3

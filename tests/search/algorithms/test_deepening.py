@@ -1,4 +1,4 @@
-"""The loop of the searches that deepen, around a search that looks at nothing."""
+"""The iterative deepening loop, with a fake search."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SETTING = SETTINGS[3]
 
 
 class Scripted(IterativeDeepening):
-    """Likes the last move of each depth best; sees the end at the depth `end`."""
+    """A search that prefers the last move at each depth and sees the end at depth `end`."""
 
     max_depth = 9
 
@@ -93,7 +93,7 @@ def test_all_positions_count() -> None:
 
 
 class Falling(Scripted):
-    """Is stopped at a depth, with some moves done with and what these are worth at most."""
+    """A search that is stopped at a depth, with some finished moves and their upper bounds."""
 
     lost_score = -100.0
 
@@ -120,7 +120,7 @@ class Falling(Scripted):
 
 
 def cut_short(*bounds: float) -> tuple[int, float, int, tuple[int, ...]]:
-    """Return which of the root's moves is played, by its place, its value, the depth, the line."""
+    """Return the played root move's index, its value, the depth and the line."""
     state: Any = SETTING.start()
     search = Falling(state, 4, list(bounds))
     found = search.search(state, state, SearchLimits())
@@ -130,7 +130,7 @@ def cut_short(*bounds: float) -> tuple[int, float, int, tuple[int, ...]]:
 
 
 def test_a_move_that_was_just_shown_to_lose_is_not_played_while_there_are_others() -> None:
-    """The next one is played, for what the depth before has said of the position."""
+    """The next move is played, with the previous depth's value of the position."""
     assert cut_short() == (0, 7.0, 3, (0,))
     assert cut_short(5.0) == (0, 5.0, 3, ())
     assert cut_short(-99.0) == (0, -99.0, 3, ())
@@ -148,7 +148,7 @@ def test_where_all_moves_lose_the_best_of_them_is_played() -> None:
 def test_a_search_that_has_to_compile_first_looks_as_deep_as_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its first depth takes a thousand seconds, all of them for compiling."""
+    """A search whose first depth takes a thousand seconds for compiling."""
     clock, compiled = [0.0], [0.0]
     deadlines: list[float] = []
 

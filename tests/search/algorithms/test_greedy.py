@@ -1,4 +1,4 @@
-"""The greedy search, and matches between personalities' searches without a server."""
+"""The greedy search, and local matches between searches of personalities."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def anyhow(st: np.record, seed: str) -> int:
 
 
 def play(choosers: list[Chooser], seed: int, opening: int = 4, **options: Any) -> Position:
-    """Play one match after some random moves; seat i is played by chooser i."""
+    """Play one match after some random moves; chooser i plays seat i."""
     match, chance = Position(GAME, GAME.Options(**options), len(choosers)), random.Random(seed)
     for _ in range(opening):
         match.push(chance.choice(match.legal))
@@ -49,7 +49,7 @@ def play(choosers: list[Chooser], seed: int, opening: int = 4, **options: Any) -
 
 
 def duel(a: Chooser, b: Chooser, games: int, **options: Any) -> float:
-    """Return the share of the points that `a` takes from `b`, changing seats every game."""
+    """Return the share of points of `a` against `b`, alternating seats."""
     points = 0.0
     for seed in range(games):
         seat = seed % 2

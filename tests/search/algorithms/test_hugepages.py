@@ -1,4 +1,4 @@
-"""Tables that are allocated without delay."""
+"""Tables are allocated without delay."""
 
 from __future__ import annotations
 

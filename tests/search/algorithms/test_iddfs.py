@@ -1,4 +1,4 @@
-"""Planning the own moves ahead."""
+"""IDDFS: planning only the own moves ahead."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def start(seats: int = 2, **options: Any) -> np.record:
 
 
 def tiny(pegs: tuple[int, ...]) -> np.record:
-    """Return a rhombus of 9 holes where seat 0, in the corner N, has these two pegs.
+    """Return a rhombus of 9 holes with two given pegs of seat 0, from the corner N.
 
-    The goal is holes 7 and 8; the other player's pegs stand in 0 and 1, out of the way.
+    The goal is holes 7 and 8; the other player's pegs are in 0 and 1, out of the way.
     """
     state: Any = start(board="rhombus", size=3, pegs=2)
     view = GAME.view(state, None)
@@ -38,7 +38,7 @@ def tiny(pegs: tuple[int, ...]) -> np.record:
 
 
 def plain_value(state: Any, ev: Any, seat: int, limit: int, been: list[int]) -> float:
-    """Return the best value of a plan: the same search, written as simply as possible."""
+    """Return the best value of a plan, with a minimal reference search."""
     best, been = -np.inf, [*been, int(state.key)]
     for action in GAME.legal(state):
         st: Any = state.copy()
@@ -105,7 +105,7 @@ def test_it_prefers_the_sooner_of_equal_outcomes_and_so_comes_to_the_end() -> No
 
 
 def test_shuffling_to_and_fro_is_no_plan() -> None:
-    """The others stand still, so a repetition that the rules would see means nothing."""
+    """The others do not move, so repetitions do not count."""
     state = start()
     GAME.play(state, GAME.legal(state)[0])
     found = Iddfs(state).search(state, hand(state), SearchLimits(depth=4))
@@ -138,18 +138,18 @@ def test_time_ends_it() -> None:
     began = time.monotonic()
     found = search.search(state, hand(state), SearchLimits(seconds=0.05))
     assert 1 <= found.depth < MAX_DEPTH
-    assert time.monotonic() - began < 5  # the whole search would take centuries
+    assert time.monotonic() - began < 5  # the complete search would take centuries
 
 
 def test_a_turn_that_is_called_off_ends_it() -> None:
     state, flag = start(), CancelToken()
     flag.set()
     found = Iddfs(state).search(state, hand(state), SearchLimits(cancelled=flag))
-    assert 1 <= found.depth < MAX_DEPTH  # how deep depends on when the alarm looks
+    assert 1 <= found.depth < MAX_DEPTH  # the depth depends on when the alarm checks
 
 
 def test_a_depth_that_was_hardly_begun_does_not_decide() -> None:
-    """Else the bot would play whichever move the unfinished depth began with."""
+    """Otherwise the bot would play the first move of the unfinished depth."""
     state, flag = start(), CancelToken()
     flag.set()
     ev = hand(state)
@@ -169,7 +169,7 @@ def test_a_move_without_alternative_takes_no_time() -> None:
 
 
 def _forced() -> np.record:
-    """Return a state where the only action is a pass."""
+    """Return a state whose only action is a pass."""
     state: Any = start(board="rhombus", size=3, pegs=4)
     view = GAME.view(state, None)
     walled = view.model_copy(update={"pegs": [[0, 1, 2, 3], [4, 5, 6, 7]], "best": [9, 9]})

@@ -36,7 +36,7 @@ def test_with_two_seats_its_chances_are_those_of_the_minimax_value() -> None:
 
 
 def test_an_opponent_may_take_any_of_its_best_actions() -> None:
-    """If two seats have equal actions, the choice between them matters to the third."""
+    """If two of a seat's actions are equal for it, the choice matters to a third seat."""
     differ = 0
     for st in plain.some(3, 6, seed=3, size=2):
         found = MaxProb(st, near=0.0).search(st, hand(st), SearchLimits(depth=3))

@@ -29,7 +29,7 @@ from tests.search.algorithms.reference import CHECKERS
 
 
 def tree(search: Mcts) -> Any:
-    """Return the nodes that are in use."""
+    """Return the nodes in use."""
     return search._nodes[: int(search._ws.used)]
 
 
@@ -49,7 +49,7 @@ def test_visits_add_up_and_the_state_is_left_as_it_was(seats: int, manner: dict[
     children = search._children(0)
     assert sum(int(search._nodes[each].visits) for each in children) == 200
     assert {int(search._nodes[each].action) for each in children} <= set(plain.actions(state))
-    assert sum(found.values) == pytest.approx(seats / 2, abs=0.2)  # late ends cost a little
+    assert sum(found.values) == pytest.approx(seats / 2, abs=0.2)  # late ends score slightly less
     assert 0 <= found.value <= 1
     visits = {int(search._nodes[c].action): int(search._nodes[c].visits) for c in children}
     assert visits[found.action] == max(visits.values())
@@ -106,7 +106,7 @@ def test_number_merge_is_proven_to_the_end(numbers: tuple[int, ...]) -> None:
     assert found.value == pytest.approx(wanted, abs=0.01)
     after = plain.after(state, found.action)
     assert 1 - plain.exact(after) == wanted
-    assert found.nodes < 20_000 or wanted == 0.5  # a draw leaves it hoping for more
+    assert found.nodes < 20_000 or wanted == 0.5  # after a draw it still expects more
 
 
 @pytest.mark.parametrize("stretches", [("a1-e1",), ("a1-c1", "a3-c3"), ("e5-h5", "f6")])
@@ -125,7 +125,7 @@ def test_line_nim_is_proven_to_the_end(stretches: tuple[str, ...], widen: float)
 @pytest.mark.slow
 @pytest.mark.parametrize("widen", [0.0, 1.0])
 def test_what_is_proven_to_lose_is_not_played_while_anything_else_is_left(widen: float) -> None:
-    """However few iterations there were. The tree may have no better move, but the rules do."""
+    """Even after few iterations: the tree may lack the winning move, but the rules show it."""
     untried = 0
     for seed in range(40):
         cells = random.Random(seed).sample(maps.grow(seed, 16), 2 + seed % 5)
@@ -202,7 +202,7 @@ def battle(*words: str, **options: Any) -> Any:
 
 
 def test_where_something_is_hidden_only_samples_are_looked_at() -> None:
-    """The state that is handed over has been spoilt; what matters are the worlds of `sample`."""
+    """The given state has been corrupted; only the worlds of `sample` matter."""
     state = battle("right", "left", "left")
     view = TANKS.view(state, TANKS.to_act(state))
     asked: list[int] = []
@@ -226,7 +226,7 @@ def planted(world: Any) -> StateSampler:
 
 
 def test_what_is_planted_into_the_worlds_decides() -> None:
-    """With a tank in the line of fire in every world it fires; in an empty world it does not."""
+    """It fires if a tank is in its line of fire in every world, and not in an empty world."""
     ahead, empty = battle(start="table1", rocks="none"), battle()
     for world, fires in ((ahead, True), (empty, False)):
         search = Mcts(world, iterations=3000, scale=20, plies=4)
@@ -237,7 +237,7 @@ def test_what_is_planted_into_the_worlds_decides() -> None:
 
 
 def test_an_action_counts_as_passed_over_only_where_it_was_possible() -> None:
-    """In every other world the first action is missing; its availability says so."""
+    """The first action is missing in every other world, which its availability shows."""
     worlds = [
         nim.make_state(lines.parse_row("a1-d1") or ()),
         nim.make_state(lines.parse_row("b1-d1") or ()),

@@ -1,4 +1,4 @@
-"""Looking at every line of play between two."""
+"""Minimax: searching every line of a two-player game."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHOICES = some.lists(some.integers(0, 10**6), max_size=30)
 
 
 def simple_value(game: Game, state: np.record, ev: np.record, depth: int, ply: int = 0) -> float:
-    """Return the value to the seat to act: the same search, written as simply as possible."""
+    """Return the value for the seat to act, with a minimal reference search."""
     seat = game.to_act(state)
     best = -np.inf
     for action in game.legal(state):

@@ -1,4 +1,4 @@
-"""Searches as whole processes: plain and compiled alike, and from a cache that was cold."""
+"""Searches in separate processes agree: plain, compiled, and with a cold cache."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PROGRAM = """
 
 
 def _run(settings: str, **environment: str) -> tuple[str, list[Any]]:
-    """Run the program in a process of its own; return its mode and what each search found."""
+    """Run the program in a separate process; return its mode and each search's result."""
     env = {k: v for k, v in os.environ.items() if k not in ("KIBITZ_PLAIN", "NUMBA_DISABLE_JIT")}
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(PROGRAM).replace("{settings}", settings)],
@@ -67,7 +67,7 @@ def test_plain_and_compiled_searches_find_the_same_and_count_the_same(
 
 @pytest.mark.slow
 def test_a_cold_cache_serves_the_next_process(tmp_path: Path) -> None:
-    """Recursion that was cached with other types than it is entered with would crash it."""
+    """Recursion cached with different types than it is called with would crash the process."""
     first = _run("SETTINGS", KIBITZ_CACHE=str(tmp_path))
     files = sorted(tmp_path.rglob("*.nb?"))
     assert len(files) > 30

@@ -1,4 +1,4 @@
-"""MP-mix: which manner when, and that each is what it says."""
+"""MP-mix: the choice of the strategy, and each strategy's result."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.search.algorithms import reference as plain
 
 
 def edge(st: Any) -> tuple[int, float]:
-    """Return the leader, and the lead."""
+    """Return the leader and the lead."""
     worths = [float(op.evaluate(euclid(st), st, seat)) for seat in range(int(st.seats))]
     first, second, *_ = sorted(worths, reverse=True)
     return worths.index(first), first - second
 
 
 def led(own: bool) -> Any:
-    """Return a position in which the own seat leads, or another."""
+    """Return a position in which the own seat or another one leads."""
     return next(
         st
         for st in plain.positions(3, 4, size=2)

@@ -41,7 +41,7 @@ def test_the_state_is_left_as_it_was_however_it_ends(kind: Any) -> None:
 @every
 @pytest.mark.parametrize("seats", [2, 3, 6])
 def test_it_wins_at_once_if_it_can(kind: Any, seats: int) -> None:
-    """In the last position of each play, the seat to act can finish at once."""
+    """In the last position of each play, the seat to act can finish immediately."""
     for seed in range(3):
         *_, last = plain.positions(seats, seed, size=2)
         seat = int(op.to_act(last))
@@ -82,7 +82,7 @@ def test_time_ends_it(kind: Any) -> None:
     began = time.monotonic()
     found = search.search(state, hand(state), SearchLimits(seconds=0.05))
     assert 1 <= found.depth < MAX_DEPTH
-    assert time.monotonic() - began < 5  # the whole search would take centuries
+    assert time.monotonic() - began < 5  # the complete search would take centuries
 
 
 @every

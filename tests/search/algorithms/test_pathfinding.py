@@ -1,4 +1,4 @@
-"""Ways on a grid, held to a search that is as simple as can be."""
+"""Paths on a grid, compared with a minimal reference search."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ places = st.sampled_from(INNER)
 
 
 def grid(inner: list[int]) -> np.ndarray:
-    """Return the costs of a grid whose border is never entered."""
+    """Return the costs of a grid with an impassable border."""
     cost = np.zeros(PLACES, np.int64)
     cost[INNER] = inner
     return cost
@@ -37,7 +37,7 @@ def marks(chosen: set[int]) -> np.ndarray:
 
 
 def cheapest(cost: np.ndarray, start: int) -> dict[int, int]:
-    """Return the cost of every place within reach: relaxed until nothing changes."""
+    """Return the cost of every reachable place, relaxed until nothing changes."""
     far = {start: 0}
     waiting = deque([start])
     while waiting:
@@ -102,7 +102,7 @@ def test_a_flood_counts_steps_whatever_they_cost(inner: list[int], aim: int) -> 
 
 
 def test_the_bound_spares_places() -> None:
-    """The point of A*: towards a far goal on an open field it looks at a few places only."""
+    """The purpose of A*: on an open field, a distant goal requires visiting only a few places."""
     cost = grid([1] * len(INNER))
     goal = marks({INNER[-1]})
     bound = np.empty(PLACES, np.int64)

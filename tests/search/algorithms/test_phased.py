@@ -1,4 +1,4 @@
-"""Stages and what comes between them."""
+"""Stages and the transitions between them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def start(**options: Any) -> Any:
 
 
 class Known:
-    """Knows every position up to ply 2, and games of two of the common size only."""
+    """An oracle for positions up to ply 2 of two-player games of the default size."""
 
     value = 7.0
 
@@ -41,7 +41,7 @@ class Known:
 
 
 class Later(Known):
-    """Would know every position, and is asked last."""
+    """An oracle for every position, which is consulted last."""
 
     value = 8.0
 

@@ -1,4 +1,4 @@
-"""Playouts, and the random numbers that they take."""
+"""Playouts and their random numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ready(state: Any, seed: int = 1) -> Any:
 
 
 def play(state: Any, end: int = 1000, epsilon: float = 0.1, seed: int = 1) -> tuple[Any, int, Any]:
-    """Return where a playout ends, after how many plies, and its workspace."""
+    """Return the end of a playout, its number of plies, and its workspace."""
     st, ws, ev = state.copy(), ready(state, seed), hand(state)
     ply = playout(st, ws, ev, np.int64(0), np.int64(end), np.float64(epsilon))
     return st, int(ply), ws

@@ -1,4 +1,4 @@
-"""The values of results: the same for every search, in every game."""
+"""The values of results are the same for every search and game."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ONE_PLY: dict[str, Callable[[Any], Any]] = {
     "conspiracy": lambda state: Conspiracy(state),
     "iddfs": Iddfs,
 }
-"""Searches that see only their own next move, or only own moves."""
+"""Searches that consider only the next move or only their own moves."""
 REPLIES: dict[str, Callable[[Any], Any]] = {
     "minimax": Minimax,
     "alphabeta": lambda state: AlphaBeta(state, table=1),
@@ -51,7 +51,7 @@ REPLIES: dict[str, Callable[[Any], Any]] = {
 ALL = ONE_PLY | REPLIES
 FOR_TWO = ("minimax", "alphabeta", "alphabeta, strict")
 SHARES = ("maxprob", "mcts")
-"""Searches whose values are shares: a draw is 0.5 to them."""
+"""Searches with shares as values, in which a draw is 0.5."""
 NODES = 4000
 
 
@@ -92,7 +92,7 @@ def test_who_is_ahead_does_not_let_the_other_one_repeat(name: str) -> None:
 
 
 def last_ply(ahead: int) -> np.record:
-    """Return a position at the limit of plies; the seat to act is so many steps ahead."""
+    """Return a position at the ply limit with the seat to act a number of steps ahead."""
     options: dict[str, Any] = {"board": "rhombus", "size": 5, "pegs": 3}
     view = GAME.view(GAME.start(GAME.Options(**options), 2, {}), None)
     pegs = [list(view.pegs[0]), list(view.pegs[1])]
@@ -105,7 +105,7 @@ def last_ply(ahead: int) -> np.record:
 @pytest.mark.parametrize("name", ALL)
 @pytest.mark.parametrize("other", [1, 2])
 def test_at_the_limit_of_plies_the_best_result_is_taken(name: str, other: int) -> None:
-    """A win if there is one, else a draw, else anything."""
+    """Choose a win if possible, else a draw, else any move."""
     state = last_ply(other)
     shares = {}
     for action in GAME.legal(state):
@@ -125,13 +125,13 @@ SMALL = [
     pytest.param("five-in-a-row", {"size": 5, "dead_board_draw": True}, marks=pytest.mark.slow),
     pytest.param("number-merge", {"length": 8}),
 ]
-"""Games whose plays can be drawn; each but one costs the compilation of six searches."""
+"""Games with draws; all but one require compiling six searches."""
 
 
 def ends(name: str, options: dict[str, Any], left: int, count: int) -> list[tuple[Any, float]]:
-    """Return positions at most `left` plies from the end, and what they are worth exactly.
+    """Return positions at most `left` plies from the end with their exact values.
 
-    Most of them are drawn if both play well: the others are found in every test of searches.
+    Most of them are draws under perfect play, since other tests cover decided positions.
     """
     game, chance, cases = registry.get(name), random.Random(7), list[tuple[Any, float]]()
     chosen = game.Options.model_validate(options)
@@ -161,7 +161,7 @@ def test_the_ends_of_all_games_for_two_are_worth_what_they_are(
         if left == 1:
             value = found("greedy", state, outcome(state), 1).value
             assert value == WIN_SCORE * (2 * exact - 1)
-        if len(registry.get(game).legal(state)) > 1:  # a forced move is played without a search
+        if len(registry.get(game).legal(state)) > 1:  # forced moves are played without a search
             value = found("mcts", state, outcome(state), 0).value
             assert value == pytest.approx(exact, abs=0.13)
 
@@ -183,7 +183,7 @@ def test_who_can_share_the_first_place_of_four_does_not_stay_last(name: str) -> 
 
 
 def test_scores_of_results_come_from_one_place() -> None:
-    """No other module of the searches for all games looks at them."""
+    """No other module of the general searches reads them."""
     folder = Path(kibitz_search.algorithms.__file__).parent
     users = [path.name for path in folder.glob("*.py") if "op.returns(" in path.read_text()]
     assert users == ["terminal.py"]

@@ -1,4 +1,4 @@
-"""Ending a search in time."""
+"""Stopping searches in time."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kibitz_search.algorithms.timer import ThinkingTime, count_nodes, stop_timer
 from kibitz_search.cancellation import CancelToken
 
 FAR = 1000.0
-"""Seconds that no test waits for."""
+"""A timeout in seconds that no test reaches."""
 
 
 class Workspace(SimpleNamespace):
-    """Something with a stop word that can be waited for."""
+    """A fake search with an awaitable stop flag."""
 
     def __init__(self) -> None:
         super().__init__(stop=7)
@@ -60,7 +60,7 @@ def test_nothing_is_left_running() -> None:
     with stop_timer(ws, time.monotonic() + FAR, flag):
         assert threading.active_count() == before + 1
     assert threading.active_count() == before
-    flag.set()  # no search listens any more
+    flag.set()  # no search is listening any more
     ws.stop = 0
     assert ws.stop == 0
 

@@ -1,4 +1,4 @@
-"""The value of a position for every seat at once."""
+"""The values of a position for all seats."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAST = np.zeros(op.MAX_SEATS, np.int64)
 
 
 def leads_of(st: Any, ply: int = 0) -> list[float]:
-    """Return the leads in a position so many plies after the root, the last action of each seat."""
+    """Return the leads some plies after the root, with each seat's last action."""
     out = np.zeros(op.MAX_SEATS)
     relative_scores(st, hand(st), LAST + ply, np.int64(ply), out)
     return [float(lead) for lead in out[: int(st.seats)]]
@@ -30,7 +30,7 @@ def shares_of(st: Any, scale: float = 10.0) -> list[float]:
 
 
 def ends(seats: int) -> Any:
-    """Return a position that is over."""
+    """Return a finished position."""
     last = list(plain.positions(seats, 3, size=2))[-1]
     return next(new for m in plain.actions(last) if op.terminal(new := plain.after(last, m)))
 

@@ -1,4 +1,4 @@
-"""The race as a stage."""
+"""The race stage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def start(seats: int = 2, **options: Any) -> Any:
 
 
 def crossed(state: Any, chance: random.Random, spread: float) -> Any:
-    """Return a state where both players are about their goals, the others' pegs far away."""
+    """Return a state with both players near their goals, far from each other."""
     pegs = []
     for seat in (0, 1):
         corner = int(state.goal[seat])
@@ -102,7 +102,7 @@ def test_it_says_where_it_has_no_database() -> None:
 
 @pytest.mark.slow
 def test_the_race_of_the_last_turn_is_kept_by_a_bot_that_is_shown_views() -> None:
-    """A state made of a view is another record each turn."""
+    """A state derived from a view is a new record each turn."""
     first, kept = start(size=3), 0
     for seed in range(6):
         state, stage = crossed(first, random.Random(seed), 7.0), RaceEndgame(first)
@@ -113,7 +113,7 @@ def test_the_race_of_the_last_turn_is_kept_by_a_bot_that_is_shown_views() -> Non
             assert (rest.actions if rest else ()) == planned
             kept += rest is not None
             found = ask(stage, world)
-            if found is None or found.nodes <= 1:  # nothing is kept of a race in the triangle
+            if found is None or found.nodes <= 1:  # races within the triangle are not cached
                 break
             planned = found.line[1:]
             GAME.play(state, found.action)

@@ -165,7 +165,7 @@ SMALL: list[Any] = [stragglers, vacant, mobility, race]
 
 
 def placed(pegs: list[int], **options: Any) -> Any:
-    """Return a state where seat 0 has these pegs and seat 1 is in its goal."""
+    """Return a state with these pegs of seat 0 and seat 1 in its goal."""
     state = start(**options)
     view = GAME.view(state, None)
     seen = view.model_copy(update={"pegs": [pegs, list(range(len(pegs)))], "best": [99, 99]})
@@ -210,7 +210,7 @@ def test_a_straggler_costs_more_than_two_who_are_half_way() -> None:
 
 
 def test_the_last_peg_is_drawn_to_the_hole_that_is_empty() -> None:
-    """The bug of sums of rows: the goal's corner at the end of a row is as good as any other."""
+    """A bug of row sums: they rate the goal's corner at the end of a row like any other hole."""
     goal = list(geo.geometry("star", 3).home(3, 6))
     corner, tip = goal[0], goal[-1]
     inside = [hole for hole in goal if hole not in (corner, tip)]
@@ -270,13 +270,13 @@ def test_without_a_database_race_is_the_hand_tuned_weights() -> None:
 
 
 def test_mobility_beats_hand_one_ply_ahead() -> None:
-    """Ten games, the seats in turn, from openings of two random plies."""
+    """Ten games with alternating seats, from openings of two random plies."""
     wins = sum(_winner(seed) == seed % 2 for seed in range(10))
     assert wins >= 7
 
 
 def _winner(seed: int) -> int:
-    """Play a game on the common star, mobility in the seat of the seed's parity."""
+    """Play a game on the default star, with mobility in the seat given by the seed's parity."""
     state, chance = start(), np.random.default_rng(seed // 2)
     for _ in range(2):
         GAME.play(state, int(chance.choice(GAME.legal(state))))

@@ -1,4 +1,4 @@
-"""The search by learned moves: its settings follow from the seats, unless given."""
+"""The search with learned move probabilities: its default settings depend on the seats."""
 
 from __future__ import annotations
 

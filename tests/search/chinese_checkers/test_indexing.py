@@ -1,4 +1,4 @@
-"""Sets of pegs as numbers, and the triangle on the boards."""
+"""Numbering sets of pegs, and the triangle on the boards."""
 
 from __future__ import annotations
 

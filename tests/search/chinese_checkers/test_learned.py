@@ -1,4 +1,4 @@
-"""The learned evaluation: its files, and where they hold."""
+"""The learned evaluation: its files and where they apply."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_file_says_how_it_was_made_and_for_how_many(seats: int) -> None:
     file = weights_file.read(path)
     assert file.shape["seats"] == seats
     assert file.command.startswith("kibitz train chinese-checkers/learned:")
-    assert f"seats={seats}" in file.command or seats == 2  # the default is not written
+    assert f"seats={seats}" in file.command or seats == 2  # the default is omitted
     assert path.stat().st_size < 100_000
 
 

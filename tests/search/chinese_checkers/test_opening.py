@@ -1,4 +1,4 @@
-"""The book."""
+"""The opening book."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_every_line_can_be_played_to_its_end_from_every_seat(seats: int) -> None
             assert action in GAME.legal(state)
             GAME.play(state, action)
             op.set_side_to_move(state, np.int64(seat))
-        assert ask(state) is None  # the line is at its end
+        assert ask(state) is None  # the line has ended
 
 
 def test_the_players_turn_the_board() -> None:

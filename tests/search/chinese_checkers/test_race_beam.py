@@ -1,4 +1,4 @@
-"""The shortest race alone."""
+"""The shortest solitary race."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def start(seats: int = 2, **options: Any) -> Any:
 
 
 def with_pegs(state: Any, pegs: list[int]) -> Any:
-    """Return the state with other pegs of seat 0; those of seat 1 are all in their goal."""
+    """Return the state with the given pegs of seat 0 and all of seat 1's in their goal."""
     view = GAME.view(state, None)
     others = list(range(int(state.each)))
     seen = view.model_copy(update={"pegs": [pegs, others], "best": [999, 999]})
@@ -31,7 +31,7 @@ def with_pegs(state: Any, pegs: list[int]) -> Any:
 
 
 def run(state: Any, course: RaceLine) -> bool:
-    """Play a race with the others standing still; return whether the goal is full at its end."""
+    """Play a race without other moves; return whether the goal is full at its end."""
     st = state.copy()
     for action in course.actions:
         assert action in GAME.legal(st)
@@ -42,7 +42,7 @@ def run(state: Any, course: RaceLine) -> bool:
 
 
 def least(state: Any, most: int) -> int:
-    """Return the fewest moves to a full goal, `most` + 1 if there are more: a plain search."""
+    """Return the minimum moves to a full goal, at most `most` + 1, with a plain search."""
     holes, each = int(state.holes), int(state.each)
     goal = frozenset(h for h in range(holes) if state.zone[h] == state.goal[0])
     layer = {frozenset(state.pegs[0, :each].tolist())}
@@ -56,7 +56,7 @@ def least(state: Any, most: int) -> int:
 
 
 def moved(state: Any, pegs: frozenset[int]) -> list[frozenset[int]]:
-    """Return the sets that a move alone on the board leads to; `state` only lends its board."""
+    """Return the sets reachable with one move on an otherwise empty board, that of `state`."""
     rules.clear_board(state)
     for slot, hole in enumerate(sorted(pegs)):
         rules.put_peg(state, 0, slot, hole)
@@ -82,7 +82,7 @@ def test_a_race_from_the_start_ends_in_the_goal() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_near_the_goal_no_race_is_shorter_on_the_whole_board(seed: int) -> None:
-    """The table looks at ways inside the triangle only; a search of all ways agrees."""
+    """The table considers only paths inside the triangle; a search of all paths agrees."""
     state, chance = start(size=2), random.Random(seed)
     race = race_db.for_board(state)
     solo, goal = RaceBeam(race), int(state.goal[0])

@@ -1,4 +1,4 @@
-"""The race database against a search that is as simple as can be, and its known histograms."""
+"""The race database compared with a minimal reference search and with known histograms."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def start(seats: int = 2, **options: Any) -> Any:
 
 
 def ends(triangle: Triangle, mask: int, origin: int) -> set[int]:
-    """Return where the peg in a hole may go: steps, and jumps hole by hole."""
+    """Return the destinations of the peg in a hole: steps, and jumps one by one."""
     number = {place: hole for hole, place in enumerate(triangle.axial)}
     rest = mask & ~(1 << origin)
 
@@ -88,7 +88,7 @@ def test_every_distance_is_that_of_a_simple_search(side: int, pegs: int) -> None
 def test_where_pegs_stick_in_the_goal_every_set_is_one_move_from_a_nearer_one(
     side: int, pegs: int, through: bool
 ) -> None:
-    """Forward moves only, as the rules have them: the law that makes distances exact."""
+    """Only forward moves of the rules: the property that makes distances exact."""
     triangle = Triangle(side, pegs)
     race: Any = race_db.build(triangle, sticky=True, through=through)
     found = race_db.distances(race)
@@ -136,7 +136,7 @@ def test_a_table_is_built_once_kept_and_mapped(
     path = race_db.cache_path(Triangle(4, 3), False, True)
     assert path.stat().st_size == first.nbytes
     before = path.read_bytes()
-    first.bit[:] = 7  # a bot's own, on a page of its own
+    first.bit[:] = 7  # a bot's own table, on its own page
     assert second.bit[0, 0] == 0
     assert path.read_bytes() == before
 
@@ -169,7 +169,7 @@ def test_without_a_compiler_nothing_large_is_built(
 
 @pytest.mark.parametrize("options", [{"size": 2}, {"size": 3}, {"board": "rhombus", "size": 5}])
 def test_the_moves_of_the_table_are_those_of_the_rules(options: dict[str, Any]) -> None:
-    """With the others away, the moves that stay in the triangle; jumps may also leave it."""
+    """Without other pegs, the moves within the triangle; jumps may also leave it."""
     state = start(**options)
     race, chance = race_db.for_board(state), random.Random(1)
     each, goal = int(state.each), int(state.goal[0])

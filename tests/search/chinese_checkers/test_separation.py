@@ -1,4 +1,4 @@
-"""Whether foreign pegs still matter."""
+"""Whether other players' pegs can still interfere."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def standing(seats: int, pegs: list[list[int]], **options: Any) -> Any:
 
 
 def alone(state: Any, seat: int) -> Any:
-    """Return the state without foreign pegs, for generating moves of `seat` only."""
+    """Return the state without other players' pegs, for generating moves of `seat`."""
     bare = state.copy()
     rules.clear_board(bare)
     for slot, hole in enumerate(own_pegs(state, seat)):
@@ -61,7 +61,7 @@ def homeward(state: Any, seat: int) -> list[int]:
 
 
 def scattered(chance: random.Random, seats: int, spread: int, options: dict[str, Any]) -> Any:
-    """Return a state where all pegs lie about their own goals, the further the rarer."""
+    """Return a state with all pegs near their own goals, rarer with distance."""
     state = start(seats, **options)
     shape, taken = board_of(state), set[int]()
     pegs = []
@@ -97,7 +97,7 @@ OPTIONS = [
 def test_who_is_apart_moves_as_if_alone_for_ever(
     seed: int, seats: int, spread: int, options: dict[str, Any]
 ) -> None:
-    """As long as no player moves back: the definition, played out."""
+    """The definition, verified by playouts in which no player moves back."""
     chance = random.Random(seed)
     state = scattered(chance, seats, spread, options)
     seat = chance.randrange(seats)

@@ -1,4 +1,4 @@
-"""Positions of five in a row, and what their lines hold, slowly and by definition."""
+"""Positions of five in a row, and a slow analysis of their lines by definition."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def names(state: Any, actions: Any) -> list[str]:
 
 
 def at_random(seed: int, plies: int, **options: Any) -> Any:
-    """Return a position after so many random plies, or fewer where it would be over."""
+    """Return a position after a number of random plies, fewer if the play would be over."""
     state, source = start(**options), random.Random(seed)
     for _ in range(plies):
         action = source.choice(GAME.legal(state))
@@ -54,7 +54,7 @@ def rows(state: Any) -> list[str]:
 
 
 def line(board: list[str], x: int, y: int, step: tuple[int, int], reach: int) -> str:
-    """Return the cells of a line, ``#`` for those off the board."""
+    """Return the cells of a line, ``#`` for cells off the board."""
     size, cells = len(board), []
     for k in range(-reach, reach + 1):
         column, row = x + k * step[0], y + k * step[1]
@@ -64,7 +64,7 @@ def line(board: list[str], x: int, y: int, step: tuple[int, int], reach: int) ->
 
 
 def seen(text: str, colour: str) -> str:
-    """Return a line as a color sees it: its own stones x, its obstacles #."""
+    """Return a line from a color's perspective: x for its own stones, # for obstacles."""
     other = "o" if colour == "x" else "x"
     text = text.replace(other, "#").replace(colour, "x")
     return text[: len(text) // 2] + "x" + text[len(text) // 2 + 1 :]
@@ -72,7 +72,7 @@ def seen(text: str, colour: str) -> str:
 
 @functools.cache
 def five(text: str, exact: bool) -> bool:
-    """Return whether the centre of a line belongs to a row that wins."""
+    """Return whether the center of a line belongs to a winning row."""
     centre = len(text) // 2
     left = len(text[:centre]) - len(text[:centre].rstrip("x"))
     right = len(text[centre:]) - len(text[centre:].lstrip("x"))
@@ -95,7 +95,7 @@ ORDER = [
 
 @functools.cache
 def pattern(text: str, exact: bool) -> str:
-    """Return what a line holds, by what one more stone makes of it."""
+    """Return the class of a line, derived from the effect of one more stone."""
     if five(text, exact):
         return "five"
     later = with_one_more(text)
@@ -115,6 +115,6 @@ def pattern(text: str, exact: bool) -> str:
 
 
 def number(text: str) -> int:
-    """Return the number of a line among `patterns.lines`."""
+    """Return the index of a line in `patterns.lines`."""
     cells = text[: len(text) // 2] + text[len(text) // 2 + 1 :]
     return sum(".x#".index(cell) * 3**i for i, cell in enumerate(cells))

@@ -1,4 +1,4 @@
-"""Rows and verdicts, and what the greedy player makes of them."""
+"""Rows and verdicts, and the greedy player's use of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def after(*moves: str, **options: Any) -> Any:
 
 
 def row(text: str, **options: Any) -> tuple[Any, np.ndarray, int]:
-    """Return a state with stones of both colors on row 8, and what a tally of black finds."""
+    """Return a state with stones of both colors on row 8, and a tally for black."""
     stones = {x: what for x, what in enumerate(text) if what != "."}
     state = start(size=15, **options)
     for x, what in stones.items():
@@ -139,7 +139,7 @@ def test_what_one_gains_the_other_loses(
 @given(seed=st.integers(0, 2**32), exact=st.booleans())
 @settings(deadline=None)  # the first example may compile
 def test_a_board_turned_over_is_worth_the_same(seed: int, exact: bool) -> None:
-    """A board seen from other sides; the weights are exact, so are the values."""
+    """A rotated or mirrored board; the weights are exact, so the values are equal."""
     source = random.Random(seed)
     cells = [(x, y) for x in range(9) for y in range(9)]
     stones = source.sample(cells, 30)
@@ -224,7 +224,7 @@ def anyhow(play: Position) -> Chooser:
 
 
 def duel(games: int, **options: Any) -> float:
-    """Return the share of the points that greedy takes from random, changing seats every game."""
+    """Return greedy's share of points against random, alternating seats."""
     points = 0.0
     for seed in range(games):
         play = Position(GAME, GAME.Options(**options), 2, seed)

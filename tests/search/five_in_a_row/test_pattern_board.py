@@ -1,4 +1,4 @@
-"""The field: what it keeps up to date is what it would be from scratch."""
+"""The board: its incremental state equals a computation from scratch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VOCABULARIES: dict[str, tuple[Any, Any, Any]] = {
 
 
 def check(fd: Any, exact: bool, words: str) -> None:
-    """Compare classes, counts, neighbors and stones with what the rows of the board say."""
+    """Compare classes, counts, neighbors and stones with values computed from the board's rows."""
     _, codes, together = VOCABULARIES[words]
     codes, width = codes(exact), int(fd.width)
     text = "".join(".xo"[int(fd.board[cell])] for cell in fd.cells[: width * width])

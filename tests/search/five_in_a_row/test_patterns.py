@@ -1,4 +1,4 @@
-"""The tables of patterns against their definition, on strings."""
+"""The pattern tables compared with their definition on strings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.search.five_in_a_row import cases
 @given(data=st.data())
 def test_a_pattern_is_what_one_more_stone_makes_of_it(exact: bool, data: st.DataObject) -> None:
     r = patterns.reach(exact)
-    # Mostly stones, so that the slow definition has few cells to try.
+    # Mostly stones, so that the slow definition tries few cells.
     half = st.text(st.sampled_from("x.x#.x"), min_size=r, max_size=r)
     text = data.draw(half) + "x" + data.draw(half)
     if text.count(".") > 7:

@@ -1,4 +1,4 @@
-"""The report's levels against a plain minimax, and by hand."""
+"""The report's levels compared with a plain minimax and with manual examples."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.tools import profiles
 
 
 def total(fd: Any, tb: Any, ev: Any, depth: int) -> int:
-    """Return the best sum of utilities in `depth` plies after others, trying everything."""
+    """Return the best sum of utilities over `depth` plies by exhaustive search."""
     sums = [each for _, each in sums_of(fd, tb, ev, depth, gain)] if depth else []
     return max(sums, default=0)
 
@@ -30,7 +30,7 @@ def total(fd: Any, tb: Any, ev: Any, depth: int) -> int:
 def sums_of(
     fd: Any, tb: Any, ev: Any, depth: int, score: Any = mover_gain
 ) -> list[tuple[int, int]]:
-    """Return what each empty cell is worth, looking ahead `depth` plies."""
+    """Return the value of each empty cell, looking ahead `depth` plies."""
     found = []
     for cell in fd.cells[: int(fd.area)].tolist():
         if fd.board[cell]:
@@ -91,7 +91,7 @@ def line_sum(state: Any, line: tuple[int, ...], tb: Any, ev: Any) -> int:
         (2, "e5 a1 f5 a2 g5 a3 h5 a4", "d5 i5", 500_000),  # a five ends it
         (1, "e5 a1 f5 a2 g5 j10 j8 a3", "d5 h5", 100_000),
         (1, "e5 a1 f5 j1 g5", "d5 h5", 90_000),
-        # An end of an open three takes a live four away and leaves a sleep four.
+        # A stone at the end of an open three prevents a live four and leaves a sleep four.
         (2, "e5 a10 f5 j1 g5", "d5 h5", 90_000 - 4000),
         (4, "a1 e5 c1 e6 j1 e7", "e4 e8", None),
         (5, "e5 a10 f5 j1 g5", "d5 h5", None),
@@ -146,7 +146,7 @@ def test_beginner_beats_chance() -> None:
 
 
 def points(strong: int, weak: int, opening: str, seat: int) -> float:
-    """Return what the level of `strong` plies gets from one game against that of `weak`."""
+    """Return the score of the level with `strong` plies in one game against the `weak` one."""
     state = cases.after(opening, dead_board_draw=True)
     plies = (strong, weak) if seat == 0 else (weak, strong)
     levels, ev = [ReportLevel(state, plies=each) for each in plies], utility.usual(state)

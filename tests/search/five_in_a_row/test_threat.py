@@ -1,4 +1,4 @@
-"""The threat search: what it finds, what it claims, what it must not miss."""
+"""The threat search: its moves, its claimed wins, and threats it must not miss."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def found(state: Any, depth: int = 4, seed: int = 0) -> SearchResult:
 
 
 def by_fours(state: Any, left: int = threat.FOURS) -> tuple[int, int]:
-    """Return in how many plies fours win, and the action that begins it (-1 for none)."""
+    """Return the plies of a win by fours and its first action (-1 for none)."""
     tb = pattern_classes.vocabulary(bool(state.exact))
     fd, ws = pattern_board.from_state(state, tb), Threat(state, table=1)._ws
     entries = np.zeros(1024, threat.ENTRY)
@@ -36,7 +36,7 @@ def by_fours(state: Any, left: int = threat.FOURS) -> tuple[int, int]:
 
 
 def prove(state: Any, plies: int) -> None:
-    """Hold a claimed win to the rules: every answer is tried, and each time it is won in time."""
+    """Verify a claimed win by trying every answer: each must lose in time."""
     seat = cases.GAME.to_act(state)
     claimed, action = by_fours(state)
     assert 0 < claimed <= plies, cases.rows(state)
@@ -173,7 +173,7 @@ def test_it_plays_a_small_board_to_a_draw_against_itself(exact: bool) -> None:
     ],
 )
 def test_answers_to_open_threes_cost_no_depth(moves: str, first: str) -> None:
-    """Nine plies of fours and open threes are seen three plies deep."""
+    """A win of nine plies with fours and open threes is found at depth three."""
     state = cases.after(moves)
     result = found(state, depth=3)
     assert (cases.name(state, result.action), result.value) == (first, WIN_SCORE)
@@ -198,7 +198,7 @@ def test_a_search_that_is_called_off_has_an_answer_at_once() -> None:
     flag.set()
     result = search.search(state, ev, SearchLimits(cancelled=flag))
     assert result.action in cases.GAME.legal(state)
-    assert result.nodes < 1_000_000  # of those that it would have searched in so long
+    assert result.nodes < 1_000_000  # of the positions it would have searched in that time
 
 
 def test_it_ends_when_the_time_is_up() -> None:
@@ -211,7 +211,7 @@ def test_it_ends_when_the_time_is_up() -> None:
         search.search(state, ev, SearchLimits(seconds=0.02))
         return time.monotonic() - began - 0.02
 
-    # Others may use the machine at this moment, so one try of many is enough.
+    # Other processes may use the machine, so one success in several attempts suffices.
     assert any(overrun() < 0.010 for _ in range(100))
 
 
@@ -257,7 +257,7 @@ print([len(each.signatures) for each in called])
 @pytest.mark.e2e
 def test_a_bot_that_is_warm_has_compiled_all_that_it_calls() -> None:
     run = [sys.executable, "-c", WARMED]
-    # Twice: a process that compiles also has the variants that went into what calls a function.
+    # Twice, because a compiling process also has variants that were inlined into callers.
     for _ in range(2):
         done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout == "[1, 1, 1, 1, 1, 1]\n"
@@ -289,8 +289,8 @@ def test_machine_code_and_plain_python_find_the_same() -> None:
     assert len(outputs[0].splitlines()) == 2
 
 
-# In each a move that looked best for seven or eight plies loses at the next depth, and the search
-# is stopped before it has looked at another one to its end.
+# In each position the best move of seven or eight plies loses at the next depth, and the search is
+# stopped before it has completed another one.
 FALLS = "g9 e10 f10 e7 e6 f7 f5 d7 c7 d8 g6 d6 d5 c5 f8 g7 h7"
 SLOWLY = "g1 e3 e6 e5 f6 d6 f4 f7 e7 d8 g4 d7 d9 e4 f5"
 CUT_SHORT = [
@@ -318,7 +318,7 @@ def test_a_move_that_was_just_shown_to_lose_is_not_played(
 
 
 def test_moves_that_the_depth_before_has_shown_to_lose_are_not_the_way_out() -> None:
-    """Of moves that were not tried again the one that looks best counts, but for these."""
+    """Among moves not searched again the best-looking one counts, except for these."""
     state = cases.after("e5 f6")
     search = Threat(state)
     ws: Any = search._ws

@@ -1,4 +1,4 @@
-"""The report's utilities: each row of its table, for both colors, and at the border."""
+"""The report's utilities: each row of its table, for both colors and at the border."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.tools import profiles
 
 
 def held(text: str) -> tuple[int, int, int]:
-    """Return length and open ends of the row through a line's centre, and the gaps to fill."""
+    """Return the length and open ends of the row through a line's center, and the gaps to fill."""
     r = len(text) // 2
     left, right = r, r
     while left > 0 and text[left - 1] == "x":
@@ -32,7 +32,7 @@ def held(text: str) -> tuple[int, int, int]:
 
 
 def row(lines: list[str], exact: bool) -> int:
-    """Return the first row of the report's table that four lines match."""
+    """Return the first row of the report's table that matches four lines."""
     found = [held(each) for each in lines]
     if any(cases.five(each, exact) for each in lines):
         return utility.FIVE
@@ -59,7 +59,7 @@ def row(lines: list[str], exact: bool) -> int:
 
 
 def gains(state: Any, score: Any = report_levels.mover_gain) -> dict[str, int]:
-    """Return the utility of each empty cell that has one, by the cell's name."""
+    """Return the nonzero utilities of empty cells, by cell name."""
     exact = bool(state.exact)
     fd, ev = pattern_board.from_state(state, utility.vocabulary(exact)), utility.usual(state)
     found = {
@@ -123,9 +123,9 @@ def test_each_row_of_the_table(own: str, cell: str, worth: int, fraction: int) -
 
 
 def with_stones(text: str, mine: bool) -> Any:
-    """Return a position with these stones of the side to move, or of the other side.
+    """Return a position with these stones of the side to move or of the other side.
 
-    The other color's stones stand in the last rows, far from each other.
+    The other color's stones are in the last rows, far from each other.
     """
     stones = text.split()
     far = ["a10", "d10", "g10", "j10", "a8", "j8"][: len(stones)]
@@ -149,6 +149,6 @@ def test_the_larger_one_of_both_columns_counts() -> None:
     own, other = np.array(utility.OWN), np.array(utility.OTHER)
     order = sorted([*own[1:], *other[1:]], reverse=True)
     tests = [pair for k in range(12, 0, -1) for pair in (own[k], other[k])]
-    # The report asks for both kinds of fours of the own color before it asks for the other's.
+    # The report checks both kinds of own fours before the opponent's.
     tests[8:12] = [own[8], own[7], other[8], other[7]]
     assert order == tests

@@ -1,4 +1,4 @@
-"""Files of class weights: what fits plays, and everything else is refused with its reason."""
+"""Files of class weights: valid files play, and invalid files are refused with a reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kibitz_search.weights import WeightsError, text_of
 
 USUAL: list[float] = weights_file.joined(kinds.usual(kernels.new(kinds.WEIGHTS))).tolist()
 BOARD = 10
-"""The usual size, for which the files of these tests are."""
+"""The default board size, for which the test files are made."""
 
 
 def test_numbers_come_back_from_an_evaluation_record() -> None:

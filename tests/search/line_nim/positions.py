@@ -1,4 +1,4 @@
-"""Positions for the tests of the solver, and brute force to hold it to."""
+"""Positions for the solver's tests, and a brute-force reference."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def state(free: Iterable[int]) -> Any:
 
 
 def left_over(seed: int, number: int) -> list[int]:
-    """Return some cells: what is left of a map, or a few anywhere on the board."""
+    """Return some cells: the rest of a map, or a few anywhere on the board."""
     source = random.Random(seed)
     if seed % 3 == 0:
         return sorted(source.sample(range(geo.CELLS), number))

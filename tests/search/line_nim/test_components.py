@@ -1,4 +1,4 @@
-"""Canonical forms, and the facts of misere theory held to brute force."""
+"""Canonical forms, and facts of misere theory verified by brute force."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def turned(shape: Shape) -> Shape:
 
 
 def images(shape: Shape) -> list[Shape]:
-    """Return a shape in all twelve positions."""
+    """Return a shape in all twelve orientations."""
     found = []
     for _ in range(6):
         shape = turned(shape)
@@ -53,7 +53,7 @@ def images(shape: Shape) -> list[Shape]:
 
 
 def placed(shape: Shape, source: random.Random) -> list[int]:
-    """Return the cells of a shape somewhere on the board where there is room for it."""
+    """Return the cells of a shape placed on the board where it fits."""
     (q, r), targets = min(shape), sorted(BOARD)
     source.shuffle(targets)
     for to_q, to_r in targets:
@@ -77,7 +77,7 @@ def test_a_part_has_one_name_in_all_its_images(free: list[int]) -> None:
 
 @functools.cache
 def shapes(number: int) -> tuple[Shape, ...]:
-    """Return every connected shape of so many cells, one of each twelve images."""
+    """Return every connected shape of a number of cells, one per symmetry class."""
     if number == 1:
         return (frozenset({(0, 0)}),)
     grown = {
@@ -91,7 +91,7 @@ def shapes(number: int) -> tuple[Shape, ...]:
 
 
 def least(shape: Shape) -> Shape:
-    """Return the canonical image: moved to the corner, the first in order."""
+    """Return the canonical image: shifted to the corner, the smallest one."""
     moved = []
     for image in images(shape):
         left, top = min(q for q, _ in image), min(r for _, r in image)
@@ -100,7 +100,7 @@ def least(shape: Shape) -> Shape:
 
 
 def test_different_shapes_have_different_names() -> None:
-    """There are 1, 3, 7, 22 shapes of 2 to 5 cells."""
+    """There are 1, 3, 7 and 22 shapes of 2 to 5 cells."""
     source = random.Random(0)
     counted = {n: {surveyed(placed(each, source))[0] for each in shapes(n)} for n in range(2, 6)}
     assert [len(names) for names in counted.values()] == [1, 3, 7, 22]
@@ -108,7 +108,7 @@ def test_different_shapes_have_different_names() -> None:
 
 
 def sums(*numbers: int) -> Iterator[list[int]]:
-    """Yield sums of shapes of these sizes, apart from each other on one board."""
+    """Yield sums of shapes with these sizes, separated on one board."""
     for chosen in itertools.product(*map(shapes, numbers)):
         free: list[int] = []
         for column, shape in enumerate(chosen):
@@ -138,7 +138,7 @@ def test_two_isolated_cells_cancel(number: int) -> None:
 
 @pytest.mark.parametrize("numbers", [(2, 2), (2, 3), (3, 3), (2, 4), (3, 4), (2, 2, 3)], ids=str)
 def test_sums_of_small_parts_follow_the_rule(numbers: tuple[int, ...]) -> None:
-    """Every part of up to four cells is tame, so theory decides each of these sums."""
+    """Every part of up to four cells is tame, so theory decides each sum."""
     tried = 0
     for free in sums(*numbers):
         verdict = surveyed(free)[1]
@@ -160,7 +160,7 @@ def test_larger_sums_follow_it_wherever_it_says_anything(numbers: tuple[int, ...
 
 
 def test_half_of_the_parts_of_five_cells_are_tame() -> None:
-    """A wild one stays open next to another part, though alone it is worked out."""
+    """A wild part is undecided next to another part, although it is solved on its own."""
     tame = [surveyed(free)[1] != components.UNKNOWN for free in sums(5, 2)]
     assert 0.3 < sum(tame) / len(tame) < 0.7
 

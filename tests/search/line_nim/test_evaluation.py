@@ -1,4 +1,5 @@
-"""The theory of small parts, held to brute force; and how far one ply ahead by it comes."""
+"""The theory of small parts compared with brute force, and the strength of a one-ply search with
+it."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def test_isolated_cells_are_counted() -> None:
 
 @pytest.mark.parametrize("seed", some(range(12), 3))
 def test_what_is_sure_is_true(seed: int) -> None:
-    """Small parts of a map that is half used up, and small parts all over the board."""
+    """Small parts of a half-used map, and small parts all over the board."""
     source, sure = random.Random(seed), 0
     for trial in range(25):
         if trial % 2:
@@ -81,7 +82,7 @@ def _connected(source: random.Random, number: int) -> list[int]:
 
 
 def test_parts_up_to_four_cells_are_tame() -> None:
-    """As the rules' page has it, with five the first wild ones come, in any sum only guessed."""
+    """As documented, wild parts exist from five cells on, and their sums are only estimated."""
     values = {number: set[float]() for number in (4, 5)}
     for number, found in values.items():
         for seed in range(200):
@@ -121,7 +122,7 @@ def test_greedy_finds_a_move_that_wins(text: str) -> None:
 
 
 def likely(state: Any, source: random.Random) -> int:
-    """Choose as the original's random player does."""
+    """Choose like the original's random player."""
     actions: list[int] = GAME.legal(state)
     return source.choices(actions, [float(op.policy_weight(state, action)) for action in actions])[
         0

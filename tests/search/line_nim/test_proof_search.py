@@ -1,4 +1,4 @@
-"""The search over sums of parts, held to brute force."""
+"""The search over sums of parts, compared with brute force."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def proven(free: list[int], known: Any = KNOWN) -> int:
 @given(positions)
 @settings(max_examples=profiles.examples(80), deadline=None, derandomize=True)
 def test_it_proves_what_is_true(free: list[int]) -> None:
-    """The table is shared by all examples, as it is by the turns of a match."""
+    """All examples share the table, like the turns of a match."""
     assert proven(free) == (components.WON if wins(free) else components.LOST)
 
 

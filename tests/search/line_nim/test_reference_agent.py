@@ -1,4 +1,4 @@
-"""The assignment's player, with the rules that it was meant to have."""
+"""The assignment's player, with its intended rules."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_few_moves_are_searched_to_the_end(seed: int) -> None:
 
 
 def test_a_won_endgame_of_isolated_cells_is_never_lost() -> None:
-    """One line and isolated cells: the parity that the line leaves decides."""
+    """One line and isolated cells: the parity after the line decides."""
     alone = cells("a1", "c1", "e1", "g1", "i1", "k1", "a3", "c3", "e3")
     for number in range(2, len(alone) + 1):
         st = state([*alone[:number], *cells("a12-b12")])
@@ -101,7 +101,7 @@ def test_a_move_that_was_just_shown_to_lose_is_not_played() -> None:
         SEARCH._ws,
     )
     for tried, found, action, depth in (
-        (1, lost, 6, 5),  # the best so far was not looked at again
+        (1, lost, 6, 5),  # the previous best move was not searched again
         (2, lost, 7, 5),
         (3, held, 7, 5),
         (4, lost, 5, 5),  # all of them lose

@@ -1,4 +1,4 @@
-"""Every subset of an island, held to brute force."""
+"""Every subset of an island, compared with brute force."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WS = workspace()
 
 
 def filled(island: CellBitboard, ws: Any = WS) -> tuple[Any, int]:
-    """Return the table of an island, and how many words were written."""
+    """Return the table of an island and the number of words written."""
     plan = line_nim_retrograde.LineMasks(island.lines, island.size)
     lost, middle = np.zeros(plan.words, np.uint64), np.int64(plan.middle)
     return lost, int(
@@ -63,7 +63,7 @@ def test_thousands_of_subsets_of_whole_maps(seed: int) -> None:
 
 
 def simple(island: CellBitboard) -> list[bool]:
-    """Say for every subset whether it is lost, one by one."""
+    """Compute whether each subset is lost, one by one."""
     lost = [False]
     for mask in range(1, 1 << island.size):
         inside = (line for line in island.lines if not line & ~mask)
@@ -72,7 +72,7 @@ def simple(island: CellBitboard) -> list[bool]:
 
 
 def test_blocks_words_and_places_agree_with_a_simple_loop() -> None:
-    """Of 16 cells some lines leave the word, some the block, and some stay in either."""
+    """With 16 cells, some lines leave the word, some the block, and some neither."""
     island = CellBitboard(maps.grow(4, 16))
     table_of, _ = filled(island)
     assert [is_lost(table_of, mask) for mask in range(1 << 16)] == simple(island)
@@ -89,7 +89,7 @@ def test_compiled_and_plain_are_the_same() -> None:
 
 
 def test_the_arrays_of_a_plan_have_the_same_types_whatever_there_is_to_list() -> None:
-    """To the compiler an empty array of another type is another function."""
+    """For the compiler, an empty array of another type requires another function variant."""
     plans = [
         line_nim_retrograde.LineMasks(island.lines, island.size)
         for island in map(CellBitboard, ([0], range(16)))
@@ -111,7 +111,7 @@ def test_the_stop_word_ends_it_at_once() -> None:
 
 
 def test_answers_are_counted() -> None:
-    """Of three in a row one may take one, two or three; brute force says what is left."""
+    """From three in a row a player may take one, two or three; brute force shows the rest."""
     free = cells("a1-c1", "e1")
     island = CellBitboard(free)
     lost, _ = filled(island)

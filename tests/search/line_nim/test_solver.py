@@ -1,4 +1,4 @@
-"""The solver's moves, held to brute force; and what it does where nothing can be proven."""
+"""The solver's moves compared with brute force, and its moves in unproven positions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.tools import profiles
 
 SHARED = LineNimSolver(state([0]))
 SMALL = LineNimSolver(state([0]), table=1)
-SMALL._most = 10  # so that the ways around a table are taken by boards that brute force can judge
+SMALL._most = 10  # so that boards small enough for brute force use the code without a table
 
 
 def after(free: list[int], action: int) -> list[int]:
@@ -35,7 +35,7 @@ def after(free: list[int], action: int) -> list[int]:
 
 
 def board(number: int) -> Any:
-    """Return a connected position of so many cells, more than maps have."""
+    """Return a connected position with more cells than maps have."""
     return state(range(number))
 
 
@@ -51,7 +51,7 @@ def test_it_wins_what_can_be_won_and_knows_what_is_lost(free: list[int]) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_it_never_errs_in_thousands_of_turns(seed: int) -> None:
-    """Whole plays from 16 cells against chance, each position of up to 12 held to brute force."""
+    """Complete plays from 16 cells against random moves; brute force checks up to 12 cells."""
     source = random.Random(seed)
     for number in range(12):
         st, search = state(maps.grow(12 * seed + number, 16)), SHARED
@@ -108,7 +108,7 @@ def test_when_all_is_lost_it_leaves_few_answers_that_win() -> None:
         assert found.value == -WIN_SCORE
         chosen = _winning_share(after(free, found.action))
         every = [_winning_share(after(free, each)) for each in GAME.legal(state(free))]
-        assert chosen <= min(every) + 0.2  # isolated cells that cancel are not counted
+        assert chosen <= min(every) + 0.2  # canceling isolated cells are not counted
 
 
 def _winning_share(free: list[int]) -> float:
@@ -133,7 +133,7 @@ print(fits, len(retrograde.fill.signatures), found.value != 0.0)
 @pytest.mark.e2e
 @pytest.mark.skipif(not kernels.compiled(), reason="a table of 27 cells takes machine code")
 def test_a_fresh_process_is_exact_with_27_cells_and_3_seconds() -> None:
-    """The pace is taken by processor time, so a busy machine says the same."""
+    """The speed is measured in CPU time, so a busy machine gives the same result."""
     run = [sys.executable, "-c", FRESH]
     done = subprocess.run(run, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
@@ -171,7 +171,7 @@ def test_what_tables_leave_of_the_time_is_for_the_proof(monkeypatch: pytest.Monk
 
 
 def test_too_many_cells_leave_the_first_table_to_the_one_who_comes_after() -> None:
-    """Of 80 cells any move is as good; the number that is left makes up for the other's."""
+    """With 80 cells all moves are equally good; the remaining number compensates."""
     st = board(80)
     found = SHARED.search(st, None, SearchLimits(seconds=0.01))
     assert (found.value, found.depth) == (0.0, 0)

@@ -1,4 +1,4 @@
-"""Points as an evaluation, and what the greedy player makes of it."""
+"""Points as an evaluation, and the greedy player that uses it."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def anyhow(play: Position) -> Chooser:
 
 
 def duel(one: Callable[[Position], Chooser], pairs: int, **options: Any) -> float:
-    """Return the share of the points that `one` takes from a random player.
+    """Return the share of points of `one` against a random player.
 
-    Two matches are played on each row, the seats swapped in the second.
+    Each row is played twice, with swapped seats.
     """
     total = 0.0
     for seed in range(pairs):
@@ -67,8 +67,8 @@ def test_a_position_is_worth_the_lead(seat: int) -> None:
     ("row", "best"),
     [
         ((1, 1, 9, 9, 1, 9), {2}),  # a point
-        ((1, 1, 9, 1, 1, 1), {1, 2}),  # no point to be had, but none is lost
-        ((1, 1, 2, 3), {0, 1, 2}),  # a point is lost whatever it does
+        ((1, 1, 9, 1, 1, 1), {1, 2}),  # no point available, but none is lost
+        ((1, 1, 2, 3), {0, 1, 2}),  # every move loses a point
     ],
 )
 def test_greedy_takes_the_most_now_and_equals_by_seed(row: tuple[int, ...], best: set[int]) -> None:

@@ -1,4 +1,4 @@
-"""Perfect play in number merge, held to a count of every position."""
+"""Perfect play in number merge, compared with an exhaustive computation."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_every_set_of_boundaries_is_worth_what_counting_says(
 @given(rows, limits, strategies.integers(0, 9))
 @settings(max_examples=profiles.examples(100), deadline=None, derandomize=True)
 def test_no_move_errs(row: list[int], limit: Fraction, seed: int) -> None:
-    """Against chance from the start of a row to its end."""
+    """Against random moves from the start of a row to its end."""
     values = reference.values([row], [limit])[:, 0]
     st, whole, source = start(row, limit), BoundarySet(start(row, limit)), random.Random(seed)
     while not op.terminal(st):
@@ -81,10 +81,9 @@ def test_no_move_errs(row: list[int], limit: Fraction, seed: int) -> None:
 
 
 def judged(row: list[int], limit: Fraction, values: Any, seed: int) -> tuple[int, int, int]:
-    """Ask for a move in 50 ms at every turn of a play in which half of the moves are chance's.
+    """Ask for a move in 50 ms at every turn of a play with half of the moves random.
 
-    Return how many positions there were, how many of them were decided, and how many of the
-    decided ones got a move that throws the outcome away.
+    Return the number of positions, of decided ones, and of decided ones with a losing move.
     """
     st, whole, source = start(row, limit), BoundarySet(start(row, limit)), random.Random(seed)
     search, seen, decided, errors = NumberMergeSolver(st), 0, 0, 0
@@ -107,7 +106,7 @@ def judged(row: list[int], limit: Fraction, values: Any, seed: int) -> tuple[int
 
 @pytest.mark.slow
 def test_no_outcome_errs_on_ten_thousand_positions_at_50_ms() -> None:
-    """A row of 20 may stay undecided on a machine that is too busy for its table; none errs."""
+    """A row of 20 may remain undecided on a busy machine, but no move is wrong."""
     totals, source = np.zeros(3, np.int64), random.Random(20)
     for length in range(2, 21):
         many = [[source.randint(1, 9) for _ in range(length)] for _ in range(61)]
@@ -123,7 +122,7 @@ def test_no_outcome_errs_on_ten_thousand_positions_at_50_ms() -> None:
 
 
 def outcome(st: Any) -> int:
-    """Return 1, 0 or -1: the result of perfect play from a start for the first player."""
+    """Return 1, 0 or -1: the first player's result under perfect play from a start."""
     return int(SHARED.search(st, None, SearchLimits()).value / WIN_SCORE)
 
 
@@ -160,12 +159,12 @@ def test_a_better_move_of_a_depth_that_was_cut_short_is_played() -> None:
     ws.finished, ws.taken, ws.best = 2, places[1], 5
     before = replace(view, place=places[0], depth=2)
     assert solver._interrupted_result(before) == replace(view, place=places[1], worth=5, depth=2)
-    before = replace(view, place=places[2], depth=2)  # it was not looked at again
+    before = replace(view, place=places[2], depth=2)  # it was not searched again
     assert solver._interrupted_result(before) == before
 
 
 def test_a_play_that_is_not_won_is_left_where_errors_are_likely() -> None:
-    """Of the moves that keep the outcome and the points, the one with the best hope is played."""
+    """Among moves that preserve the outcome and the points, the most promising one is played."""
     tried = 0
     for seed in range(60):
         st = drawn(seed, preset="fair")
@@ -231,7 +230,7 @@ def test_the_line_is_played_to_the_end() -> None:
 
 
 def test_thresholds_are_exact() -> None:
-    """A third of 10 is more than 3 and less than 4, and never equal to either."""
+    """A third of 10 is between 3 and 4 and equal to neither."""
     gains = BoundarySet(start([1, 2, 7], Fraction(10, 3))).gains
     assert (int(gains[0, 2]), int(gains[1, 3])) == (-1, 1)
     assert int(BoundarySet(start([1, 2, 7], Fraction(3))).gains[0, 2]) == 0

@@ -1,4 +1,4 @@
-"""The greedy player of Tanks, and what its evaluation makes of positions."""
+"""The greedy player of Tanks and its evaluation of positions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _state(*words: str, **options: Any) -> Any:
 
 
 def _choice(state: Any) -> str:
-    """Return what the greedy player does, knowing what its seat knows."""
+    """Return the greedy player's action, based on its seat's knowledge."""
     world = GAME.sample(GAME.view(state, GAME.to_act(state)), 0)
     action = Greedy(world).search(world, hand(world), SearchLimits(seed=1)).action
     return str(GAME.notation.format(GAME.encode(world, action)))
@@ -43,11 +43,11 @@ def test_it_goes_where_it_has_not_been() -> None:
 
 
 HEARD = ("down", "left", "right", "turn-right", "down", "down", "up", "fire")
-"""Seat 3 has fired upwards from 15,15, in one row with seat 0; no other seat is in a line."""
+"""Seat 3 has fired upwards from 15,15, in the same row as seat 0; no other seats are aligned."""
 
 
 def _worth(*words: str, **weights: float) -> float:
-    """Return what seat 0 makes of the position after some actions, by these weights only."""
+    """Return seat 0's evaluation of the position after some actions, with only these weights."""
     state = _state(*HEARD, *words, rocks="none")
     ev: Any = kernels.new(hand(state).dtype)
     for name, weight in weights.items():
@@ -73,13 +73,13 @@ def test_a_shot_makes_noise_and_the_way_to_the_next_place_counts() -> None:
 
 
 def test_no_way_to_a_new_place_outweighs_one() -> None:
-    """Else it would stay beside the last places of a region."""
+    """Otherwise it would stop next to the last places of a region."""
     ev: Any = hand(_state())
     assert ev.pull * 45 < 10
 
 
 def _greedy_among_random(seed: int) -> tuple[list[int], int]:
-    """Return the points of all seats and the greedy one's seat, which rotates with the seed."""
+    """Return the points of all seats and the greedy player's seat, which rotates with the seed."""
     state: Any = _state()
     search, ev, source = Greedy(state), hand(state), random.Random(seed)
     while (seat := GAME.to_act(state)) != TERMINAL:
@@ -93,7 +93,7 @@ def _greedy_among_random(seed: int) -> tuple[list[int], int]:
 
 
 def _scores(games: int) -> tuple[float, float]:
-    """Return the mean of the greedy player's points, and its share of first places."""
+    """Return the greedy player's mean points and its share of first places."""
     points, wins = [], 0
     for seed in range(games):
         scores, seat = _greedy_among_random(seed)

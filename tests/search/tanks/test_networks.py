@@ -1,4 +1,4 @@
-"""Networks of Tanks: what they do, and their files."""
+"""Networks of Tanks: their actions and their files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GAME: Any = registry.get("tanks")
 
 
 def _by_numpy(weights: Any, scale: float, codes: list[list[int]]) -> int:
-    """Return what the report's network does, by matrices."""
+    """Return the report's network's action, computed with matrices."""
     first, second, biases = np.split(weights, [2250, 2320])
     hidden = np.tanh(first.reshape(10, 225) @ (scale * np.ravel(codes)) + biases[:10])
     return int(np.argmax(second.reshape(7, 10) @ hidden + biases[10:])) + rules.UP
@@ -70,9 +70,9 @@ def test_a_place_where_the_tank_got_stuck_is_closed_for_a_while() -> None:
     state = Position(GAME, GAME.Options()).state
     mind = networks.new_mind()
     weights = np.zeros(networks.EYES_WEIGHTS)
-    weights[-networks.WORTHS + networks.GO] = 1.0  # any way is better than any turn
+    weights[-networks.WORTHS + networks.GO] = 1.0  # any move is better than any turn
     assert networks.eyes_action(mind, weights, state) == rules.UP
-    # It is where it was, in the same state, so something is in the way.
+    # It has not moved and its state is the same, so it is blocked.
     assert networks.eyes_action(mind, weights, state) == rules.RIGHT
     mind.until[:] = 0
     mind.tried = 0

@@ -1,4 +1,4 @@
-"""The planners of Tanks: where they go, what they know, and how they fare."""
+"""The planners of Tanks: their paths, their knowledge, and their strength."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _choice(plan: Any, state: Any, planner: Planner | None = None) -> str:
 
 
 def _know(state: Any, ev: Any) -> Any:
-    """Return the mind of the seat to act after it has looked at `state` for the first time."""
+    """Return the planner's memory for the seat to act after its first look at `state`."""
     mind = new_belief()
     update_belief(mind, ev, state, np.int64(state.side))
     return mind
@@ -56,7 +56,7 @@ def test_the_explorer_visits_what_it_can_reach_when_nobody_shoots() -> None:
     while GAME.to_act(state) != TERMINAL:
         turn = planner.search(state, ev, SearchLimits()).action if state.side == 0 else 5
         GAME.play(state, turn)
-    assert int(state.cells[0]) >= 165  # of 193 that no other tank stands on, in 250 turns
+    assert int(state.cells[0]) >= 165  # of 193 without another tank, in 250 turns
 
 
 def test_the_explorer_never_fires_and_hardly_ever_turns() -> None:
@@ -71,7 +71,7 @@ def test_the_explorer_never_fires_and_hardly_ever_turns() -> None:
 
 
 def test_a_place_where_it_got_stuck_is_left_alone_for_a_while() -> None:
-    """It goes up into a rock that it does not see, for its hull faces elsewhere."""
+    """It moves up into a rock that it does not see because its hull faces elsewhere."""
     state, planner = _state(), Planner(_state())
     ev = explorer(state)
     state.memory[0] = -1
@@ -122,7 +122,7 @@ def test_what_it_believes_is_a_probability_and_never_in_sight() -> None:
 
 
 def test_the_belief_is_the_share_of_random_players_who_come_there() -> None:
-    """A tank whose shot was heard, four turns later without another: counted and reckoned."""
+    """A tank whose shot was heard, four turns later without another shot: exact and estimated."""
     state = _state(*["turn-right"] * 1, "fire", *["turn-right"] * 2, rocks="none")
     ev, chance = hunter(state), random.Random(1)
     mind = new_belief()
@@ -144,7 +144,7 @@ def test_the_belief_is_the_share_of_random_players_who_come_there() -> None:
 
 
 HEARD = ("down", "left", "right", "turn-right", "down", "down", "up", "fire")
-"""Seat 3 has fired upwards from 15,15, in one row with seat 0; no other seat is in a line."""
+"""Seat 3 has fired upwards from 15,15, in the same row as seat 0; no other seats are aligned."""
 
 
 def test_the_hunter_leaves_or_faces_a_shooter() -> None:
@@ -152,7 +152,7 @@ def test_the_hunter_leaves_or_faces_a_shooter() -> None:
 
 
 def test_it_does_not_enter_a_line_that_a_shooter_holds() -> None:
-    """The nearest new place is in the row of a tank that has just fired; another is as near."""
+    """The nearest new place is in line with a tank that just fired; another is equally near."""
     state = _state(rocks="none")
     for cell in geo.NUMBERS:
         state.visited[cell] |= 1
@@ -166,9 +166,9 @@ def test_it_does_not_enter_a_line_that_a_shooter_holds() -> None:
     state.fired[1] = state.slot = 4
     state.shots[3] = geo.number((8, 14))
     ev: Any = hunter(state)
-    ev.kill = ev.relief = 0  # nothing to be gained from aiming
+    ev.kill = ev.relief = 0  # aiming gains nothing
     careful = Planner(state).search(state, ev, SearchLimits()).action
-    ev.shot = 0  # nothing to be feared
+    ev.shot = 0  # no danger
     careless = Planner(state).search(state, ev, SearchLimits()).action
     assert (careful, careless) == (3, 2)
 
@@ -179,7 +179,7 @@ def test_it_does_not_enter_a_line_that_a_shooter_holds() -> None:
 @pytest.mark.parametrize("plan", PLANS)
 @pytest.mark.parametrize("seed", range(3))
 def test_worlds_that_differ_in_what_is_hidden_make_no_difference(plan: Any, seed: int) -> None:
-    """The true state, and two that only agree with the view: the same action every time."""
+    """The true state and two others that agree with the view yield the same action."""
     state, chance = _state(), random.Random(seed)
     seat = seed % 4
     planners = [Planner(state) for _ in range(3)]

@@ -125,7 +125,7 @@ def plain_plan(
 def test_the_plan_is_that_of_a_plain_look_at_every_match(
     make: Callable[[], MatchQueue], looked_at: int, data: st.DataObject
 ) -> None:
-    """The order of joins and leaves and the number of people one command looks at do not matter."""
+    """This holds regardless of how players join and leave and of the limit per command."""
     queue = make()
     waiting = {planned.number: planned for planned in matches_of(programme())}
     running: dict[int, PlannedMatch] = {}

@@ -683,7 +683,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @invariant()
     def guests_wait_for_the_disk_only(self) -> None:
-        """Guests older than 0.25 s are in a batch, and each is acknowledged at most once."""
+        """Guests older than a quarter second are in a batch; each is acknowledged at most once."""
         if self.store is None:
             return
         commits = self.store.commits
