@@ -1,6 +1,6 @@
-"""Golden files of the tests of the arena, and its games.
+"""Golden files for the arena's tests, and its games.
 
-Goldens are written anew with ``KIBITZ_GOLDENS=write``; look at the difference before you commit.
+Update goldens with ``KIBITZ_GOLDENS=write``, and check the diff before you commit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Results as events make them: a league on its way, a melee of six, a Swiss tournament, hard names.
+"""Sample results: an unfinished league, a six-player melee, a Swiss tournament, hostile names.
 
-The games are drawn from a seed, so results are the same in every process. Ratings are the
-strengths that the games are drawn with: what is tested here is how results are shown.
+The games are drawn from a seed, so results are reproducible. Ratings are the strengths used for
+drawing the games, because only the display of results is tested here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ STRENGTHS = {
 
 @dataclass(frozen=True)
 class Draw:
-    """One game as it is drawn: its seats, block, rotation and round."""
+    """A drawn game: its seats, block, rotation and round."""
 
     block: str
     turn: int
@@ -63,7 +63,7 @@ class Sample:
     anchors: frozenset[str] = frozenset()
     byes: Mapping[str, int] | None = None
     faults: Mapping[int, Cause] | None = None
-    """Why the last seat of a game, by its number, dropped out."""
+    """Why the last seat of a game dropped out, by game number."""
 
     def results(self, **more: object) -> Results:
         """Return the results after `played` games; `more` are fields of `Results`."""
@@ -210,7 +210,7 @@ def _blocks(groups: Sequence[Sequence[str]], cycles: int) -> list[Draw]:
 
 
 def league() -> Results:
-    """Eight entrants in a round robin that is not finished; some games failed."""
+    """Eight entrants in an unfinished round robin; some games failed."""
     faults = {
         11: Cause.TIME,
         40: Cause.TIME,
@@ -245,7 +245,7 @@ def league() -> Results:
 
 
 def melee() -> Results:
-    """Six entrants in games of six seats, over; an anchor fixes the scale."""
+    """Six entrants in six-player games, finished; an anchor fixes the scale."""
     strengths = {name: STRENGTHS[name] for name in [*STRENGTHS][:6]}
     return Sample(
         name="six-way melee",
@@ -259,7 +259,7 @@ def melee() -> Results:
 
 
 def swiss() -> Results:
-    """Five entrants in three rounds: one of them has no opponent in each."""
+    """Five entrants in three rounds, with one bye per round."""
     names = [*STRENGTHS][:5]
     rounds = [((0, 1), (2, 3)), ((0, 2), (1, 4)), ((0, 3), (4, 2))]
     draws = [
@@ -279,7 +279,7 @@ def swiss() -> Results:
 
 
 def crowd() -> Results:
-    """More entrants than a cross-table in a terminal has room for."""
+    """More entrants than fit in a terminal's cross-table."""
     strengths = {f"student-{number:02}": 300.0 - 30 * number for number in range(1, 21)}
     return Sample(
         name="course",
@@ -289,7 +289,7 @@ def crowd() -> Results:
 
 
 def untouched() -> Results:
-    """A tournament whose first game has not ended."""
+    """A tournament before the end of its first game."""
     return Sample(
         name="early",
         strengths=STRENGTHS,

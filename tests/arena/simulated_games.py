@@ -1,4 +1,4 @@
-"""Simulated events: players of known strength, draws, seats worth something, lucky openings."""
+"""Simulated events: players of known strength, draws, seat advantages, lucky openings."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from kibitz_arena.ratings import ELO_PER_LOGIT, RatedGame, Vector
 
 @dataclass(frozen=True)
 class GameModel:
-    """A model of games. Strengths and seats are in Elo.
+    """A model of games. Strengths and seat effects are in Elo.
 
-    Every player performs at its level plus chance, and the better performance is the better
-    place; with Gumbel's distribution that is Plackett-Luce. A part of the chance is luck that a
-    block's start gives to a seat, the same in all its games. Its share changes how results hang
-    together, but no single game's chances.
+    Every player's performance is its strength plus random noise, and places follow performance;
+    with Gumbel noise this is Plackett-Luce. A part of the noise is luck that a block's start gives
+    to a seat, equal in all of its games. The size of this part affects the correlation of results
+    but not the distribution of a single game.
     """
 
     strength: tuple[float, ...]
     first: float = 0.0
-    """Advantage of the first seat over the last; the others are in between."""
+    """The advantage of the first seat over the last; other seats are in between."""
     luck: float = 0.0
-    """Correlation of a seat's chance in the games of one block."""
+    """The correlation of a seat's noise within a block."""
     draws: float = 0.0
-    """How often two equals tie, of the two neighbors that a game might tie."""
+    """The probability that two equal neighbors tie."""
 
     def block(
         self, name: str, group: Sequence[int], rng: np.random.Generator
@@ -49,10 +49,10 @@ class GameModel:
     def _ranks(
         self, level: Vector, order: NDArray[np.intp], rng: np.random.Generator
     ) -> tuple[int, ...]:
-        """Return the places, two neighbors tied now and then.
+        """Return the places, with occasional ties of two neighbors.
 
-        Ties take as much from the one order of the two as from the other, so that half a win for
-        each leaves all expected scores unchanged.
+        Ties reduce both orders of the two equally, so with half a win for each, all expected scores
+        are unchanged.
         """
         ranks = np.empty(len(order), dtype=int)
         ranks[order] = np.arange(1, len(order) + 1)

@@ -29,7 +29,7 @@ claims:
 
 
 def line(places: tuple[int, ...], scores: tuple[float, ...] = (), turned: bool = False) -> GameLine:
-    """A game of Ada, Bob and others in this order, or the other way round."""
+    """A game that Ada, Bob and others finish in this order or in reverse."""
     players = ["Ada", "Bob", "Cyd", "Dan"][: len(places)]
     step = -1 if turned else 1
     return GameLine(
@@ -113,13 +113,13 @@ def test_mean_scores_are_the_games_own() -> None:
     assert (held.measured, held.share, held.holds) == (9.0, False, True)
     assert held.low is not None
     assert held.high is not None
-    # Standard deviation 5.568 of three: 9 plus and minus 1.96 * 5.568 / sqrt(3).
+    # The standard deviation of the three is 5.568: 9 +- 1.96 * 5.568 / sqrt(3).
     assert (held.low, held.high) == pytest.approx((2.70, 15.30), abs=0.01)
     assert not claims.check(claims.parse("Bob has a mean score of at least 4"), games).holds
 
 
 def test_wilsons_interval() -> None:
-    """Against the values of the usual tables."""
+    """Compared with values from standard tables."""
     assert claims.mean_interval([1.0] * 10, share=True) == pytest.approx((0.7225, 1.0), abs=1e-4)
     half = [1.0, 0.0] * 50
     assert claims.mean_interval(half, share=True) == pytest.approx((0.4038, 0.5962), abs=1e-4)

@@ -38,7 +38,7 @@ formats = st.sampled_from(FORMATS).map(lambda each: event(each[0], **each[1]))
 
 
 class Server:
-    """A server that remembers tags and never plays the same one twice."""
+    """A server that remembers tags and never plays one twice."""
 
     def __init__(self, failures: int = 0) -> None:
         self.played: Counter[str] = Counter()
@@ -104,7 +104,8 @@ def test_an_event_cut_off_at_any_byte_goes_on_as_if_nothing_had_been(
             lines.extend(encode_line(entry))
 
         play(progress, server, write=write, most=data.draw(st.integers(0, 12)))
-        # More is cut off than can be lost, as lines that were synced stay: tags make up for it.
+        # More is truncated than can be lost in reality, since synced lines survive; tags compensate
+        # for it.
         cut = data.draw(st.integers(reading.length, len(lines)))
         journal = bytes(lines[:cut])
     progress = TournamentState.fold(form, FORMAT.parse(journal).entries)

@@ -1,4 +1,4 @@
-"""`openings: {file: NAME}`: openings of other programs, kept in the tournament itself."""
+"""`openings: {file: NAME}`: openings of other programs, stored in the tournament."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GOOD = {
 
 
 def event(directory: Path, name: str, text: str | bytes, game: str = "") -> Tournament:
-    """Load a tournament with openings in a file beside it."""
+    """Load a tournament with an opening file next to it."""
     path = directory / name
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(text.encode() if isinstance(text, str) else text)

@@ -92,11 +92,12 @@ ROUNDS = """
 16 83 02 45 7
 71 85 06 23 4
 """
-"""Pairs and byes of a tournament of nine, as they have been since there are Swiss tournaments."""
+"""Pairs and byes of a tournament of nine, unchanged since the first version of Swiss
+tournaments."""
 
 
 def test_a_tournament_that_goes_on_pairs_as_it_did_before() -> None:
-    """A journal has no pairings: they follow from the results, in every version the same."""
+    """A journal has no pairings; they are derived from the results, equally in every version."""
     rng = random.Random(9)
     names = "012345678"
     points = dict.fromkeys(names, 0.0)

@@ -23,7 +23,7 @@ EIGHT = (-250.0, -180.0, -90.0, -40.0, 30.0, 80.0, 150.0, 310.0)
 
 
 def match(wins: int, losses: int, draws: int = 0) -> list[RatedGame]:
-    """Games of 0 against 1 in the same seats, each a block of its own."""
+    """Games of 0 against 1 in the same seats, each in its own block."""
     ranks = [(1, 2)] * wins + [(2, 1)] * losses + [(1, 1)] * draws
     turned = [((0, 1), each) if i % 2 else ((1, 0), each[::-1]) for i, each in enumerate(ranks)]
     return [RatedGame(f"b{i}", players, each) for i, (players, each) in enumerate(turned)]
@@ -48,7 +48,7 @@ def test_perfect_scores_are_finite() -> None:
 
 
 def test_the_prior_is_weak() -> None:
-    """It moves a difference of 200 Elo, known by 40 games, by less than 2 of its 60 Elo error."""
+    """It changes a difference of 200 Elo from 40 games by less than 2 of its 60 Elo of error."""
     share = 1 / (1 + 10 ** (-200 / 400))
     wins = round(40 * share)
     plain = 400 * math.log10(wins / (40 - wins))
@@ -90,7 +90,7 @@ def test_seats_are_worth_what_they_are() -> None:
 
 
 def order_terms(players: tuple[int, ...], order: tuple[int, ...], at: np.ndarray) -> float:
-    """The log-likelihood of one strict order, straight from the definition."""
+    """Return the log-likelihood of one strict order by definition."""
     total = 0.0
     for place in range(len(order)):
         left = [at[players[seat]] for seat in order[place:]]
@@ -157,11 +157,11 @@ def test_students_quantiles_are_those_of_the_tables(freedom: float, known: float
     assert student_quantile(freedom, 0.975) == pytest.approx(known, abs=0.02)
 
 
-# Coverage: known strengths lie in the stated 95% intervals
+# Coverage: true strengths are within the 95% intervals
 
 
 def covered(make: Make, world: GameModel, events: int) -> float:
-    """The share of known strengths, over all players and events, inside their interval."""
+    """Return the share of true strengths within their intervals, over all players and events."""
     truth = np.array(world.strength) - np.mean(world.strength)
     inside = 0
     for number in range(events):

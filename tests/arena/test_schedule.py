@@ -24,7 +24,7 @@ def seats(schedule: Schedule) -> Counter[tuple[str, int]]:
 
 
 def met(schedule: Schedule) -> Counter[frozenset[str]]:
-    """How many games any two play with each other."""
+    """Return the number of games between any two entrants."""
     pairs = (itertools.combinations(game.players, 2) for game in games(schedule))
     return Counter(map(frozenset, itertools.chain.from_iterable(pairs)))
 

@@ -1,4 +1,4 @@
-"""A tournament's seed: drawn where none is given, committed to while it runs, then published."""
+"""A tournament's seed: drawn if none is given, committed to during the run, then published."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def test_a_seed_is_drawn_once_and_found_again(directory: TournamentDirectory) ->
     drawn = directory.with_seed(cup)
     assert isinstance(drawn.seed, str)
     assert re.fullmatch("[0-9a-f]{64}", drawn.seed)
-    assert directory.with_seed(cup).seed != drawn.seed  # nothing has begun
+    assert directory.with_seed(cup).seed != drawn.seed  # nothing has started
     TournamentJournal(directory.journal, drawn).close()
     assert directory.with_seed(cup).seed == drawn.seed
-    TournamentJournal(directory.journal, directory.with_seed(cup)).close()  # goes on with it
+    TournamentJournal(directory.journal, directory.with_seed(cup)).close()  # resumes with it
 
 
 def test_a_seed_that_was_given_is_kept(directory: TournamentDirectory) -> None:
@@ -59,7 +59,7 @@ def test_the_same_seed_makes_the_same_games(seed: int | str) -> None:
     assert once.blocks == again.blocks
     seeds = {game.seed for block in once.blocks for game in block.games}
     assert len(seeds) == len(once.blocks)
-    for each in seeds:  # as the server takes it, with 256 bits and without a loss in any client
+    for each in seeds:  # in the server's format, with 256 bits and lossless in every client
         assert ProgrammeItem(game="x", seed=each).seed == each
         assert re.fullmatch("[0-9a-f]{64}", each)
 
@@ -69,7 +69,7 @@ def results(cup: Tournament, *, over: bool) -> Results:
 
 
 class _Over(TournamentState):
-    """A tournament of which no game is left."""
+    """A tournament without remaining games."""
 
     @property
     def finished(self) -> bool:

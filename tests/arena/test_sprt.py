@@ -25,14 +25,14 @@ def test_the_score_of_a_block_is_about_the_two_alone() -> None:
 
 
 def test_the_ratio_of_two_outcomes_is_the_exact_one() -> None:
-    """With wins and losses alone the most likely distribution of a mean is the mean itself."""
+    """With only wins and losses, the most likely distribution with a given mean is unique."""
     wins, losses, p0, p1 = 30, 20, 0.5, 0.6
     exact = wins * math.log(p1 / p0) + losses * math.log((1 - p1) / (1 - p0))
     assert llr({1.0: wins, 0.0: losses}, p0, p1) == pytest.approx(exact, rel=1e-6)
 
 
 def test_the_ratio_of_many_blocks_is_the_normal_one() -> None:
-    """For small differences the page gives N (s1 - s0) (2 mean - s0 - s1) / (2 variance)."""
+    """The paper's approximation: N (s1 - s0) (2 mean - s0 - s1) / (2 variance)."""
     counts = {0.0: 400, 0.25: 2300, 0.5: 4800, 0.75: 2600, 1.0: 450}
     total = sum(counts.values())
     mean = sum(a * n for a, n in counts.items()) / total
@@ -81,7 +81,7 @@ def test_blocks_that_all_end_alike_decide_nothing_at_once() -> None:
 def errors(
     elo: float, stop: StopRule, world: GameModel, group: tuple[int, ...], runs: int
 ) -> float:
-    """Return how often H1 is accepted between players 0 and 1, who are `elo` apart."""
+    """Return how often H1 is accepted for players 0 and 1 with a difference of `elo`."""
     strong = GameModel((elo, 0.0, *world.strength[2:]), world.first, world.luck, world.draws)
     accepted = 0
     for run in range(runs):

@@ -1,4 +1,4 @@
-"""Events for the tests, and a player of them that needs no server."""
+"""Tournaments for tests, and a way to play them without a server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Outcome = Callable[[DueGame], Result]
 
 
 def event(count: int = 4, **fields: Any) -> Tournament:
-    """A tournament of `count` entrants; the game is not looked at."""
+    """A tournament of `count` entrants; the game does not matter."""
     entrants = [{"name": f"{NAMES[i % 12]}{i // 12 or ''}", "bot": "x/y"} for i in range(count)]
     return Tournament.model_validate(
         {
@@ -55,7 +55,7 @@ def play(
     most: int = 10**9,
     write: Callable[[Entry], None] | None = None,
 ) -> None:
-    """Play a tournament on, as a runner does: arrange, then end the oldest that is outstanding."""
+    """Continue a tournament like a runner: arrange games, then end the oldest outstanding one."""
     put = write or progress.apply
     put(RunStarted(at_ms=0))
     for _ in range(most):

@@ -19,7 +19,7 @@ FOUND = {
 
 
 class _Nim:
-    """A stand-in for a game of OpenSpiel and its states: 5 to take, one or two at a time."""
+    """A fake of an OpenSpiel game and its states: take one or two of five."""
 
     def __init__(self) -> None:
         self.left, self.taken = 5, list[int]()

@@ -1,4 +1,4 @@
-"""Measuring levels: who sits where, what counts, and what is kept."""
+"""Measuring levels: seating, scoring, and stored results."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kibitz_games.core.position import Position
 
 @pytest.fixture(autouse=True)
 def commit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask no process for the commit."""
+    """Determine the commit without starting a process."""
     monkeypatch.setattr(command, "_commit", lambda: "0123456789ab")
 
 
 def finished(game: str, bots: Sequence[str], seed: int) -> Position:
-    """Return a game of random players whatever the bots."""
+    """Return a game of random players regardless of the bots."""
     return play_locally(game, *[f"{game}/random:seed={seed}"] * len(bots), seed=seed)
 
 

@@ -1,4 +1,4 @@
-"""The benchmark of threads: both numbers of them do the same work, and the page says the ratio."""
+"""The thread benchmark: both thread counts do the same work, and the page has the ratio."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ Virtual = Callable[[Coroutine[Any, Any, Any]], Any]
 
 @pytest.fixture
 def virtually() -> Virtual:
-    """Run a coroutine on a loop whose time passes at once; it must not use threads."""
+    """Run a coroutine on a loop with virtual time; it must not use threads."""
 
     def run(work: Coroutine[Any, Any, Any]) -> Any:
         with asyncio.Runner(loop_factory=async_solipsism.EventLoop) as runner:

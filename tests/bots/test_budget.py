@@ -1,4 +1,4 @@
-"""From clocks to milliseconds."""
+"""Computing thinking times from clocks."""
 
 from __future__ import annotations
 

@@ -80,11 +80,11 @@ def start(game: Any, seats: int) -> Any:
 
 ALGORITHMS = [GREEDY, IDDFS, MINIMAX, ALPHABETA, MAXN, PARANOID, BRS, MPMIX, maxprob(1), mcts(1)]
 FOR_MANY = {"maxn", "paranoid", "brs", "mpmix", "maxprob"}
-"""The searches that games for two have no use for."""
+"""The searches that two-player games omit."""
 
 
 def fitting(game: Any) -> set[str]:
-    """Return the searches that play a game with one of its numbers of seats."""
+    """Return the searches that support a game with any of its numbers of seats."""
     wanted = max(game.info.seats) > 2
     return {
         each.name

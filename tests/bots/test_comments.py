@@ -1,4 +1,4 @@
-"""The comments of bots, and the parts that are sent."""
+"""Bots' comments, and which parts are sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The levels of the computer: bots that exist, for numbers of seats that their games have."""
+"""The difficulty levels refer to existing bots and supported numbers of seats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a word on the command line to a bot."""
+"""Loading bots by command-line argument."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         load(str(tmp_path / "nobody.py"))
 
 
-# Every name that a file of the author could take from Python, from us or from what we need.
+# Every module name that an author's file could shadow: Python's, ours and our dependencies'.
 TAKEN = sorted(
     sys.stdlib_module_names
     | {name for name, where in packages_distributions().items() if where}
@@ -109,7 +109,7 @@ TAKEN = sorted(
 def test_a_file_replaces_no_module_whatever_it_is_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Load a bot of each name, beside files of all the others, and import the modules after."""
+    """Load a bot file with each name next to all other names, then import the modules."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     for name in TAKEN:
         _file(tmp_path, ONE, f"{name}.py")
@@ -127,7 +127,7 @@ def test_a_file_replaces_no_module_whatever_it_is_called(
 
 
 def _origin(name: str) -> str | None:
-    """Return where an import would find a module now; None for one that is not there."""
+    """Return where an import would currently find a module, None if nowhere."""
     for finder in (BuiltinImporter, FrozenImporter, PathFinder):
         if (spec := finder.find_spec(name, None)) is not None:
             return spec.origin

@@ -142,7 +142,7 @@ def test_a_bot_without_a_search_loads_no_compiler() -> None:
 
 @pytest.mark.e2e
 def test_a_cache_that_one_process_wrote_serves_the_next(tmp_path: Path) -> None:
-    """Recursive machine code from a cache must not crash; no call may be left unresolved."""
+    """Recursive machine code from a cache must not crash because of unresolved calls."""
     code = (
         "from kibitz_bots import load\n"
         "from kibitz_games.core import registry\n"

@@ -1,4 +1,4 @@
-"""The bot SDK as an author sees it."""
+"""The bot SDK from an author's perspective."""
 
 from __future__ import annotations
 

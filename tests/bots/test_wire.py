@@ -1,4 +1,4 @@
-"""Bots as processes over a real websocket, against the smallest server that can host a match."""
+"""Bot processes on a real WebSocket, with a minimal server that can host a match."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Host:
     def __init__(self, *, illegal: int = 0) -> None:
         self.play = Position(GAME, GAME.Options(**OPTIONS), 2)
         self.requests: list[Any] = []
-        # How many moves to refuse before one is taken.
+        # The number of moves to refuse before accepting one.
         self.illegal = illegal
         self.ready = False
 
@@ -49,7 +49,7 @@ class Host:
                 await connection.send(encode(reply), text=True)
 
     def reply(self, request: Any) -> list[Any]:
-        """Return the answer to a request and the news that follows from it."""
+        """Return the answer to a request and the resulting events."""
         done = Done(re=request.id)
         match request:
             case messages.Hello():
@@ -71,11 +71,11 @@ class Host:
                 return [done]
 
     def moves(self) -> list[messages.Move]:
-        """Return the moves that came."""
+        """Return the received moves."""
         return [request for request in self.requests if isinstance(request, messages.Move)]
 
     def notes(self) -> str:
-        """Return the text of all notes that came."""
+        """Return the text of all received notes."""
         return "\n".join(r.text for r in self.requests if isinstance(r, messages.Note))
 
     def _go_on(self) -> list[Any]:
@@ -141,14 +141,14 @@ class Host:
 
 @contextlib.asynccontextmanager
 async def hosting(host: Host) -> AsyncIterator[str]:
-    """Serve on a free port of the loopback; give the URL."""
+    """Serve on a free loopback port; yield the URL."""
     server: Server
     async with serve(host.attend, "127.0.0.1", 0, compression=None) as server:
         yield f"ws://127.0.0.1:{next(iter(server.sockets)).getsockname()[1]}"
 
 
 async def process(*arguments: str, **environment: str) -> tuple[int | None, str]:
-    """Run a Python process to its end; return its status and its stderr."""
+    """Run a Python process to its end; return its exit status and stderr."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         *arguments,

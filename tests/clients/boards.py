@@ -1,4 +1,4 @@
-"""Scenes made by hand, with every ground, on both lattices."""
+"""Hand-made scenes with every kind of ground, on both lattices."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LETTERS = "abcdefghijklmnopqrst"
 
 
 def crossings(size: int) -> Scene:
-    """A board of lines with two colors of stones, a row that has won, and coordinates."""
+    """A board of lines with stones of two colors, a winning row, and coordinates."""
     stones = {(1, 1): 0, (2, 1): 0, (3, 1): 0, (2, 2): 1, (3, 3): 1, (0, 0): 1, (size - 1, 2): 1}
     cells = [
         Cell(f"{LETTERS[x]}{y + 1}", x, y, "point", owner=stones.get((x, y)))
@@ -22,7 +22,7 @@ def crossings(size: int) -> Scene:
 
 
 def stones(colours: tuple[PieceColour, ...]) -> Scene:
-    """A black stone, a white one and a black one; `colours` are those of the seats."""
+    """A black, a white and a black stone; `colours` are the seats' colors."""
     put: tuple[PieceColour, ...] = ("black", "white", "black")
     cells = [
         Cell(
@@ -40,7 +40,7 @@ def stones(colours: tuple[PieceColour, ...]) -> Scene:
 
 
 def battlefield() -> Scene:
-    """Tiles of every kind, vehicles that face all ways, what a seat has in sight, and keys."""
+    """Tiles of every kind, vehicles in all directions, a seat's visible area, and keys."""
     cells = [_tile(x, y) for y in range(5) for x in range(7)]
     keys = [Cell("left", 8, 1, "button", glyph="←"), Cell("fire", 8, 3, "button", glyph="*")]
     labels = [Label(str(x + 1), x, -1) for x in range(7)]
@@ -71,7 +71,7 @@ def _tile(x: int, y: int) -> Cell:
 
 
 def island() -> Scene:
-    """Hexagonal tiles, some of them crossed out by two seats, and a rock."""
+    """Hexagonal tiles, some crossed out by two seats, and a rock."""
     gone = {(1, 0): 0, (2, 1): 1, (1, 1): 1}
     cells = []
     for y in range(4):
@@ -89,7 +89,7 @@ def island() -> Scene:
 
 
 def cards() -> Scene:
-    """Numbers of one to three digits, the last sum marked, places below."""
+    """Numbers of one to three digits with the last sum marked and places below."""
     numbers = (7, 12, 130, 4)
     cells = [Cell(str(i), i, 0, "number", glyph=str(number)) for i, number in enumerate(numbers)]
     labels = [Label(str(i), i, 1) for i in range(len(numbers))]

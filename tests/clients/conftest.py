@@ -1,7 +1,6 @@
-"""Matches that the tests of the clients look at, and golden files.
+"""Sample matches for tests of the clients, and golden files.
 
-A golden is written anew with ``KIBITZ_GOLDENS=write``; look at the difference before you
-commit it.
+Update goldens with ``KIBITZ_GOLDENS=write``, and check the diff before you commit.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def games(game: Game) -> dict[str, Game]:
 
 
 def spread(play: Position) -> int:
-    """Choose moves all over the list, the same ones every time."""
+    """Choose moves from all over the list, reproducibly."""
     return play.legal[len(play.history) * 7 % len(play.legal)]
 
 
@@ -50,7 +49,7 @@ def running(game: Game) -> Record:
 
 @pytest.fixture(scope="session")
 def finished(game: Game) -> Record:
-    """A match of two on a small star, that the second player wins."""
+    """A two-player match on a small star that the second player wins."""
     small = game.Options.model_validate({"size": 2})
     record = testing.play_record(game, ["ada", "bo"], 1000, wild, options=small, number=2)
     assert record.footer is not None

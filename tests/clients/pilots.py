@@ -1,4 +1,4 @@
-"""Waiting for the asynchronous work of an application, without a clock."""
+"""Waiting for an application's asynchronous work without a clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 
 async def until(pilot: Pilot[str], happened: Callable[[], bool]) -> None:
-    """Wait for what other tasks of the application do."""
+    """Wait for the application's other tasks."""
     for _ in range(100):
         if happened():
             return
@@ -20,13 +20,13 @@ async def until(pilot: Pilot[str], happened: Callable[[], bool]) -> None:
 
 
 async def settle(pilot: Pilot[str]) -> None:
-    """Let workers, timers that are due and redraws come to rest."""
+    """Wait until workers, due timers and redraws are done."""
     for _ in range(4):
         await pilot.pause()
 
 
 def type_at_once(app: App[str], text: str) -> None:
-    """Send all keys of a text as a terminal does with a burst: none waits for the one before."""
+    """Send all keys of a text in a burst, like a terminal, without waiting in between."""
     for character in text:
         if character == "\r":
             app.post_message(Key("enter", "\r"))

@@ -1,4 +1,4 @@
-"""Every registered game: it looks right, and a person can play it with keys, mouse and words."""
+"""Every registered game is displayed correctly and playable with keys, mouse and text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ BOARD = (52, 21)
 
 @dataclass(frozen=True)
 class Sat:
-    """A person at a match, whose turn it is."""
+    """A user in a match, at their turn."""
 
     game: Game
     record: Record
@@ -53,7 +53,7 @@ class Sat:
 
     @property
     def sent(self) -> list[object]:
-        """The moves that were sent, as they travel."""
+        """The sent moves in wire format."""
         return [asked[3] for asked in self.link.requests if asked[0] == "move"]
 
 
@@ -71,7 +71,7 @@ def game(request: pytest.FixtureRequest) -> Game:
 
 
 def sit(game: Game, plies: int) -> Sat:
-    """Take the turn after some plies."""
+    """Start the turn after some plies."""
     record = testing.play_record(game, names(game), plies, spread)
     turn = testing.your_turn(game, record)
     link = FakeServerConnection(player=f"p{turn.seat}")
@@ -85,7 +85,7 @@ def sat(game: Game) -> Sat:
 
 
 def legal(sat: Sat, wire: object) -> bool:
-    """Return whether the rules take a move after the entries of the record."""
+    """Return whether the rules accept a move after the record's entries."""
     options = sat.game.Options.model_validate(sat.record.setup.options)
     play = Position(sat.game, options, len(sat.record.setup.seats), deal=sat.record.setup.deal)
     for entry in sat.record.entries:
@@ -117,7 +117,7 @@ async def test_a_first_move_is_made_with_tab_and_enter_alone(sat: Sat) -> None:
 
 
 async def test_a_move_is_made_by_clicking_its_places(sat: Sat) -> None:
-    """Its places in order, and the last one again, unless a key was pressed."""
+    """Its places in order, then the last one again, unless a key was pressed."""
     choice = sat.choices[len(sat.choices) // 2]
     app = sat.app()
     async with app.run_test(size=(80, 24)) as pilot:
@@ -144,7 +144,7 @@ def at(board: Board, place: str) -> tuple[int, int]:
 
 
 async def test_a_move_is_made_by_typing_it_at_once(game: Game) -> None:
-    """All of its characters arrive together, enter too; no letter is a command."""
+    """All characters arrive together, including enter, and no letter acts as a command."""
     sat = sit(game, 4)
     sat.link.refusals["move"] = RefusedError(Code.ILLEGAL, "and so the turn stands")
     typed = sat.choices[:: max(1, len(sat.choices) // 8)]
@@ -174,12 +174,12 @@ def test_spellings_that_are_clear_are_understood(game: Game, plies: int) -> None
                 assert move_input.parse_typed(game, picker, written, turn) == choice, written
             if not reads(game, "".join(parts)):
                 answer = move_input.parse_typed(game, picker, "".join(parts), turn)
-                # Without separators it may be several moves; then they are named.
+                # Without separators it may match several moves, which are then listed.
                 assert answer == choice or (isinstance(answer, str) and choice.text in answer)
 
 
 def reads(game: Game, text: str) -> bool:
-    """Return whether the game itself has a meaning for a text."""
+    """Return whether the game's parser accepts a text."""
     try:
         game.notation.parse(text)
     except GameError:

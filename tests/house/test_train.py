@@ -23,7 +23,7 @@ CHARTS = ("fitness.svg", "wins.svg", "array-first.svg", "array-fittest.svg", "ar
 
 @pytest.fixture(autouse=True)
 def few_games_of_selection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the arrays of the last populations play few games: what a run leaves is tested here."""
+    """Let the final populations play few games, since only the output files are tested."""
     monkeypatch.setattr(genetic_selection, "ROUNDS", ((4, 16), (16, 1)))
 
 
@@ -181,7 +181,7 @@ KILLED = {
 @pytest.mark.e2e
 @pytest.mark.parametrize("spec", KILLED)
 def test_a_killed_run_goes_on_to_the_same_array(tmp_path: Path, spec: str) -> None:
-    """Killed with signal 9, again and again, each time when it has come a little further."""
+    """The run is killed repeatedly with SIGKILL, each time a little later."""
     command = [sys.executable, "-m", "kibitz", "train", spec, "--seed", "4", "--out"]
     journal = tmp_path / "killed" / "journal.jsonl"
     for length in (1, 4_000):
@@ -205,7 +205,7 @@ def test_a_killed_run_goes_on_to_the_same_array(tmp_path: Path, spec: str) -> No
 
 @pytest.mark.e2e
 def test_a_run_on_a_full_disk_is_told_so_and_goes_on_later(tmp_path: Path) -> None:
-    """A limit on the size of files simulates the disk; compilation is done before."""
+    """A file size limit simulates a full disk; compilation is done before."""
     spec = f"{GENETIC}:generations=60,population=10,test=0"
     command = [sys.executable, "-m", "kibitz", "train", spec, "--seed", "4", "--out"]
 

@@ -1,6 +1,6 @@
-"""Whole matches with server, clients and bots in one process, over real sockets.
+"""Complete matches with server, clients and bots in one process, over real sockets.
 
-Tests of the processes themselves, such as kills and limits, are in `tests/e2e`.
+Tests of processes, such as kills and limits, are in `tests/e2e`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SMALL: dict[str, dict[str, int]] = {
     "tanks": {"turns": 40},
     "five-in-a-row": {"size": 6},
 }
-"""Options that make a game short."""
+"""Options for short matches."""
 MATCHES = 12
 
 
@@ -74,7 +74,7 @@ async def test_house_bots_play_a_match_or_a_block_of_every_game(name: str, tmp_p
 async def play(
     server: ServerThread, lobby: str, personality: str, name: str, matches: int
 ) -> RunStats:
-    """Let a house bot play in a lobby, in this process."""
+    """Run a house bot in a lobby in this process."""
     make = PERSONALITIES[personality].make
     return await connection.run(make, server.url, lobby=lobby, name=name, matches=matches)
 
@@ -97,7 +97,7 @@ async def test_every_match_ends_and_everybody_saw_what_the_records_say(tmp_path:
 
 
 class Line:
-    """The way of clients that connect from now on; while it is `down` none gets through."""
+    """A network for new connections; while it is `down`, none succeeds."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.down = False
@@ -117,7 +117,7 @@ class Line:
 
 
 async def resign(player: Client, matches: int) -> None:
-    """Resign the next matches at once, each as soon as it has begun, and wait for their ends."""
+    """Resign the next matches as soon as they start, and wait for their ends."""
     async for message in player.news():
         if isinstance(message, YourTurn):
             await player.resign(message.match)
@@ -130,7 +130,7 @@ async def resign(player: Client, matches: int) -> None:
 async def test_a_host_who_was_away_is_told_how_matches_ended(
     tmp_path: Path, listed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two of three matches end while it has no connection, and one of them begins."""
+    """Of three matches, two end and one starts while it is disconnected."""
     item = ProgrammeItem(game="mnk", seats=2, games=3, rotate=False)
     settings = LobbySettings(listed=listed, seats=[OpenSeat()] * 2, programme=[item], at_once=1)
     async with AsyncExitStack() as stack:

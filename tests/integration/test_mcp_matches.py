@@ -1,6 +1,6 @@
-"""Whole matches of every game between agents: the SDK's own clients, over streams in memory.
+"""Complete matches of every game between agents: the SDK's clients, over in-memory streams.
 
-Every seat is a player of its own on one server with real sockets, and a further agent watches.
+Every seat is a separate player on one server with real sockets, and another agent watches.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SMALL: dict[str, dict[str, int]] = {
     "five-in-a-row": {"size": 6},
     "line-nim": {"free": 12},
 }
-"""Options that make a game short."""
+"""Options for short matches."""
 RULES: dict[str, str] = {}
 
 
@@ -53,7 +53,7 @@ async def call(agent: Agent, tool: str, **arguments: Any) -> str:
 
 
 async def play(agent: Agent, stride: int) -> str:
-    """Play legal moves from all over the lists to the end of one match; return how it ended."""
+    """Play legal moves from all over the list until a match ends; return the result."""
     for turn in range(2_000):
         text = await call(agent, "wait_for_turn", seconds=60)
         if " is over: " in text:
@@ -67,7 +67,7 @@ async def play(agent: Agent, stride: int) -> str:
 
 
 async def running_match(agent: Agent) -> str:
-    """Return the match that the server lists, once its beginning is on the disk."""
+    """Return the match that the server lists, once its start is on disk."""
     while True:
         for line in (await call(agent, "list_lobbies")).splitlines():
             if line.startswith("match "):

@@ -1,4 +1,4 @@
-"""The state of a match in clients for people, built from the messages of a whole server."""
+"""The state of a match in interactive clients, built from the messages of a complete server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLIES = 12
 
 
 def start_match(server: VirtualServer, game: Game, seats: int) -> list[ScriptedClient]:
-    """Let a match begin, and return its players; the first one is sent every view."""
+    """Start a match and return its players; the first one receives every view."""
     players = [server.guest_client("p0", "every")]
     players += [server.guest_client(f"p{seat}", "none") for seat in range(1, seats)]
     item = {"game": game.info.name, "seats": seats, "games": 1, "rotate": False}

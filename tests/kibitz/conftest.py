@@ -1,4 +1,4 @@
-"""Fixtures of the tests of whole commands: every command, and a record to give to them."""
+"""Fixtures for tests of all commands: the list of commands, and a sample record."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from kibitz_protocol.wire.recordfile import write_record
 from tests.tools import fake_connection as testing
 
 PIECE = "♟"
-"""A character that neither cp1252 nor latin-1 nor ASCII has."""
+"""A character that cp1252, latin-1 and ASCII lack."""
 
 
 def commands(
     command: click.Command = kibitz, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield every command, groups too, with its words."""
+    """Yield every command and group with its words."""
     yield path, command
     if isinstance(command, click.Group):
         context = click.Context(command)
@@ -32,7 +32,7 @@ def commands(
 
 @pytest.fixture
 def record(tmp_path: Path) -> Path:
-    """A record of two seats, with a player whom old encodings cannot express."""
+    """A two-player record with a player name that legacy encodings cannot represent."""
     played = testing.play_record(
         registry.get("number-merge"), [f"ada{PIECE}", "bo"], 4, lambda play: int(play.legal[0])
     )

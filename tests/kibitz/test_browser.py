@@ -1,4 +1,4 @@
-"""Pages are opened without their secret on any command line."""
+"""Pages are opened without passing their secret on a command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kibitz import browser
 
 @pytest.fixture
 def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Addresses that a browser on this desktop was started with."""
+    """The URLs that a fake browser was started with."""
     found: list[str] = []
     monkeypatch.setattr(browser, "has_desktop", lambda environment, platform: True)
     monkeypatch.setattr("webbrowser.open", found.append)

@@ -19,7 +19,7 @@ from tests.kibitz.conftest import commands
 
 
 def tables() -> dict[str, CommandTable]:
-    """Return the groups that are tables of commands, by their words."""
+    """Return the lazily loaded command groups by their words."""
     return {" ".join(path): each for path, each in commands() if isinstance(each, CommandTable)}
 
 
@@ -44,7 +44,7 @@ def test_a_command_is_a_word_or_a_singular_noun_and_a_verb() -> None:
 
 @pytest.mark.e2e
 def test_the_help_imports_no_command() -> None:
-    """This makes the help appear at once."""
+    """This makes the help appear immediately."""
     program = (
         "import sys\nfrom kibitz.cli import kibitz\n"
         "kibitz.main(['--help'], standalone_mode=False)\n"

@@ -13,7 +13,7 @@ IMPORTED_AS = {"prometheus-client": "prometheus_client", "pyyaml": "yaml"}
 
 
 def packages(*names: str) -> set[str]:
-    """Return the imports of what some extras install by themselves."""
+    """Return the import names of packages that only some extras install."""
     lines = [line for name in names for line in PROJECT["optional-dependencies"][name]]
     tops = {line.split(">")[0].split(";")[0].strip().lower() for line in lines}
     return {IMPORTED_AS.get(top, top) for top in tops if not top.startswith("kibitz[")}
@@ -21,7 +21,7 @@ def packages(*names: str) -> set[str]:
 
 def test_the_packages_of_the_extras_are_known() -> None:
     own = packages("server", "search", "terminal", "arena")
-    assert own - extras.OPTIONAL == {"markdown-it-py"}  # rich brings it
+    assert own - extras.OPTIONAL == {"markdown-it-py"}  # installed by rich
     assert own >= extras.OPTIONAL
 
 

@@ -1,4 +1,4 @@
-"""Games of installed packages, on a real server with bots in processes of their own."""
+"""Games of installed packages, on a real server with bots in separate processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("e2e")]
 
 @pytest.fixture
 def kibitz(tmp_path: Path) -> Iterator[Kibitz]:
-    """The command, beside a game that works, one that does not load, and two of one name."""
+    """The command with a working game, a broken one, and two with the same name installed."""
     site = tmp_path / "site"
     with plain_kibitz(tmp_path, PYTHONPATH=search_path(site)) as command:
         made = command.run("game", "new", "hop")

@@ -1,4 +1,4 @@
-"""Every option and argument of every command, found by looking at the commands themselves."""
+"""Every option and argument of every command, found by introspection."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COMMANDS = dict(commands())
 
 
 def parameters(*kinds: type[click.ParamType[Any]]) -> list[Any]:
-    """Return the parameters of all commands whose values are of one of these kinds."""
+    """Return the parameters of all commands with values of these types."""
     return [
         pytest.param(path, parameter, id=f"{' '.join(path)} {parameter.name}")
         for path, command in COMMANDS.items()
@@ -33,7 +33,7 @@ def parameters(*kinds: type[click.ParamType[Any]]) -> list[Any]:
 
 
 def words_before(path: tuple[str, ...], parameter: click.Parameter) -> list[str]:
-    """Return a command with something for each of its arguments but `parameter`."""
+    """Return a command line with a value for each argument except `parameter`."""
     arguments = [
         each
         for each in COMMANDS[path].params
@@ -164,7 +164,7 @@ def test_a_refusal_of_the_server_is_told_without_the_path_in_the_message() -> No
     assert _sentence(error) == "bad_option: foo: Extra inputs are not permitted (x)"
 
 
-# ------------------------------------------------------------------------------ refused at once
+# ------------------------------------------------------------------------------ immediate refusals
 
 
 MERGE = "number-merge/random"
@@ -224,7 +224,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
 
 
 READ_PATHS = {"token_file", "resume_file", "event", "root"}
-"""Paths that need not exist and are read, made with care of their own, or not written."""
+"""Paths that need not exist: they are read, created specially, or not written."""
 
 
 @pytest.mark.parametrize(

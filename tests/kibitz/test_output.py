@@ -1,4 +1,4 @@
-"""Texts of others on their way to a terminal: over every command that prints, and no way around."""
+"""Untrusted text on its way to a terminal: all commands that print it use the filter."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ from tests.tools import fake_connection as testing
 
 ROOT = Path(__file__).parents[2]
 EVIL = "".join(HOSTILE[kind] for kind in HOSTILE if kind != "surrogate") + "[red]<b>&"
-"""Everything at once; lone surrogates cannot travel."""
+"""All hostile content at once, except lone surrogates, which cannot be sent."""
 
 
 def safe(text: str) -> bool:
-    """Return whether a text of several lines can be shown, and has no line that was forged."""
+    """Return whether a multi-line text is safe to show and has no forged lines."""
     lines = text.split("\n")
     return not any(map(dangers, lines)) and not any(
         line.lstrip().startswith(("2026-01-01 INFO", "forged")) for line in lines
@@ -171,7 +171,7 @@ def test_whatever_is_printed_a_terminal_does_not_obey_it(kind: str) -> None:
 
 @pytest.fixture
 def evil_record(tmp_path: Path) -> Path:
-    """A record that a stranger has made: every text in it is hostile."""
+    """A record in which every text is hostile."""
     record = testing.play_record(registry.get("number-merge"), ["ada", "bo"], 4, first)
     seats = [seat.model_copy(update={"name": EVIL[:32]}) for seat in record.setup.seats]
     setup = record.setup.model_copy(update={"seats": seats})
@@ -306,7 +306,7 @@ ALLOWED = {
     "games/kibitz_games/core/schema.py": "a tool of developers",
     "games/kibitz_games/conformance/playthrough.py": "a tool of developers",
 }
-"""The modules that write to a terminal without `kibitz.output`, and why that is safe."""
+"""The modules that write to a terminal without `kibitz.output`, and why this is safe."""
 SAFE_ARGUMENTS = ("printable.line", "printable.lines", "printable.json")
 PACKAGES = (
     "protocol",

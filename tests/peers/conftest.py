@@ -1,6 +1,6 @@
-"""kibitz beside programs of others: `make test-peers` runs these, with whatever is installed.
+"""kibitz with external programs: `make test-peers` runs these tests for installed programs.
 
-A program that is missing is named by the tests that are skipped for it.
+Tests that are skipped name the missing program.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from tests.tools.reverse_proxy import (
 
 HERE = Path(__file__).parent
 PINGS = "[patience]\nping_every_s = 1\n"
-"""A server that pings each second, as short beside a proxy's short timeout as ten to sixty."""
+"""A server that pings every second; the ratio to the proxy's shortened timeout is like the real
+one."""
 
 
-@pytest.hookimpl(tryfirst=True)  # before the marks choose what runs
+@pytest.hookimpl(tryfirst=True)  # before the marks select tests
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test of this folder as one that needs programs of others."""
+    """Mark every test of this folder as requiring external programs."""
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.peers)
@@ -40,7 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @dataclass(frozen=True)
 class Served:
-    """A server as shipped, and the command that began it."""
+    """A server as shipped, and the command that started it."""
 
     kibitz: Kibitz
     port: int

@@ -1,4 +1,4 @@
-"""HTTP clients of others: curl in its protocols, and the one of the JDK."""
+"""External HTTP clients: curl with its protocols, and the JDK's client."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(*command: str) -> str:
 
 
 def curl(*words: str) -> str:
-    """Return the status and the version of HTTP that an answer has."""
+    """Return the status and the HTTP version of a response."""
     form = "%{http_code} %{http_version}"
     return run("curl", "-q", "--silent", "--output", "/dev/null", "--write-out", form, *words)
 
@@ -78,7 +78,7 @@ def test_health_checks_through_a_proxy(behind: Behind, product: Product, place: 
     proxied = behind(product, place)
     url = f"{proxied.proxy.origin}{PATHS[place]}/healthz"
     trust = ["--cacert", str(proxied.certificate.certificate)]
-    # curl would offer "http/1.0" by ALPN, which servers in Go refuse with the whole connection.
+    # curl would offer "http/1.0" by ALPN, for which servers in Go refuse the connection.
     assert curl(*trust, "--http1.0", "--no-alpn", url).startswith("200 ")
     assert curl(*trust, "--http1.1", url) == "200 1.1"
     assert curl(*trust, "--http2", url).startswith("200 ")

@@ -1,4 +1,4 @@
-"""SDKs of the Model Context Protocol by others: the one for TypeScript, from npm."""
+"""External SDKs of the Model Context Protocol: the TypeScript one from npm."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_SERVER = "ws://127.0.0.1:9"
 
 @pytest.fixture(scope="module")
 def sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with the program and the SDK that its package.json names."""
+    """A directory with the program and the SDK in its package.json."""
     if shutil.which("npm") is None or shutil.which("node") is None:
         pytest.skip("npm is not installed")
     directory = tmp_path_factory.mktemp("mcp")
@@ -36,7 +36,7 @@ def sdk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def play(sdk: Path, served: Served, url: str, lobby: str | None) -> dict[str, Any]:
-    """Run the program against `kibitz mcp`, and return its output."""
+    """Run the program with `kibitz mcp` and return its output."""
     words = ["-m", "kibitz", "mcp", "--server", url, "--name", "mira", "--fresh"]
     asked = json.dumps({"command": sys.executable, "args": words, "lobby": lobby})
     done = subprocess.run(

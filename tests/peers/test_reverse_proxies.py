@@ -1,4 +1,4 @@
-"""A server behind nginx, HAProxy and Caddy, as the how-to configures them."""
+"""A server behind nginx, HAProxy and Caddy, configured as in the how-to."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ at_every_place = pytest.mark.parametrize("place", PLACES)
 
 
 def get(proxied: Proxied, path: str) -> tuple[int, str, bytes]:
-    """Return status, Location and body of a page; redirects are not followed."""
+    """Return the status, Location and body of a page, without following redirects."""
     where = urlsplit(proxied.proxy.origin)
     connection = http.client.HTTPSConnection(
         where.netloc, context=trusting(proxied.certificate), timeout=30
@@ -44,7 +44,7 @@ def get(proxied: Proxied, path: str) -> tuple[int, str, bytes]:
 
 
 def played(proxied: Proxied) -> str:
-    """Play a match through the proxy: a bot of ours against one of the server's; return its key."""
+    """Play a match through the proxy, our bot against a house bot; return its key."""
     kibitz, there = proxied.served.kibitz, ["--server", proxied.proxy.url]
     with ExitStack() as stack:
         words = [GAME, "--seats", f"open,house={GAME}/random", "--records", "records", "--json"]
@@ -81,7 +81,7 @@ async def test_a_match_its_record_and_its_page(
 
 
 async def look_around(proxied: Proxied, match: str) -> None:
-    """Open the pages in a browser, and go from one to the other."""
+    """Open the pages in a browser and navigate between them."""
     url = proxied.proxy.url
     async with async_playwright() as playwright:
         browser = await launch(playwright)
@@ -96,12 +96,12 @@ async def look_around(proxied: Proxied, match: str) -> None:
         async with page.expect_download() as coming:
             await page.locator("a[download]").click()
         assert (await coming.value).url == f"{url}/records/{match}.jsonl"
-        await page.reload()  # the shell of a deeper path finds its files too
+        await page.reload()  # the page shell also finds its files below a deeper path
         await expect(page.locator(".result")).to_be_visible()
         await page.get_by_role("link", name="Host", exact=True).click()
         await page.wait_for_url(f"{url}/host")
         await page.get_by_role("button", name="Open the lobby").click()
-        await page.wait_for_url(f"{url}/match/*")  # against a bot, so that it begins at once
+        await page.wait_for_url(f"{url}/match/*")  # against a bot, so that it starts immediately
         await page.get_by_role("link", name="Lobby", exact=True).click()
         await page.wait_for_url(f"{url}/lobby/*")
         server = url.replace("https", "wss") + ("/" if PATHS[proxied.proxy.place] else "")
@@ -156,7 +156,7 @@ def test_a_link_for_signing_in_leads_to_the_server(
 
 
 class _PingCounter(ClientConnection):
-    """A connection that counts what comes: on an idle one, the server's pings."""
+    """A connection that counts received data: on an idle one, the server's pings."""
 
     heard = 0
 
@@ -166,7 +166,7 @@ class _PingCounter(ClientConnection):
 
 
 async def idle_for(proxied: Proxied, seconds: float) -> _PingCounter:
-    """Say hello, then nothing, for some time; return the connection, which must still be there."""
+    """Send hello, then nothing for a while; return the connection, which must still be open."""
     url = f"{proxied.proxy.url.replace('https', 'wss')}/ws"
     connection = await connect(
         url,
@@ -180,7 +180,7 @@ async def idle_for(proxied: Proxied, seconds: float) -> _PingCounter:
     await connection.send(json.dumps(hello))
     assert json.loads(await connection.recv())["type"] == "welcome"
     connection.heard = 0
-    with pytest.raises(TimeoutError):  # nothing but pings comes, and it is not closed
+    with pytest.raises(TimeoutError):  # only pings arrive, and it is not closed
         await asyncio.wait_for(connection.recv(), seconds)
     return connection
 
@@ -196,7 +196,7 @@ async def check_that_it_lives(connection: ClientConnection) -> None:
 async def test_an_idle_connection_outlives_the_proxy_s_timeout(
     behind: Behind, product: Product, place: Place
 ) -> None:
-    # The proxy gives up after 3 s and the server pings each second, in place of 60 s and 10 s.
+    # The proxy times out after 3 s and the server pings every second, instead of 60 s and 10 s.
     # Caddy has no such timeout.
     proxied = behind(product, place, timeout_s=SHORT_TIMEOUT_S)
     connection = await idle_for(proxied, 3 * SHORT_TIMEOUT_S)

@@ -35,7 +35,7 @@ LADDER = ROOT / "docker" / "open-house.yaml"
 
 
 def kibitz_lines(compose: dict[str, Any]) -> Iterator[list[str]]:
-    """Yield the words behind `kibitz` wherever the containers run it."""
+    """Yield the arguments of `kibitz` in all containers."""
     commands = [each["command"] for each in compose["services"].values() if "command" in each]
     for words in commands:
         if words[0] == "kibitz":
@@ -47,7 +47,7 @@ def kibitz_lines(compose: dict[str, Any]) -> Iterator[list[str]]:
 
 
 def parsed(words: list[str]) -> click.Context:
-    """Return the context that the command parses from its words."""
+    """Return the parsed context of a command line."""
     here = [str(LADDER) if word == ladder_file() else word for word in words]
     command: click.Command = kibitz
     while isinstance(command, click.Group):
@@ -95,7 +95,7 @@ def test_the_games_and_the_bots_that_are_named_exist(compose: dict[str, Any]) ->
 
 @BOTH
 def test_the_bots_play_all_day(compose: dict[str, Any]) -> None:
-    """Nothing that plays has an end, and what ends nevertheless is started again."""
+    """Services that play never end by design, and are restarted if they do."""
     playing = 0
     for service in compose["services"].values():
         words = service.get("command", ["-"])
@@ -103,7 +103,7 @@ def test_the_bots_play_all_day(compose: dict[str, Any]) -> None:
             continue
         assert service["restart"] == "unless-stopped"
         if words[1] == "connect":
-            # A lobby's programme ends, and so does a bot that counts its matches.
+            # A lobby's programme ends, and so does a bot with a limited number of matches.
             params = parsed(words[1:]).params
             assert (params["lobby"], params["matches"], params["rounds"]) == (None, None, None)
             assert params["ladder"] is not None
@@ -134,8 +134,8 @@ def test_the_nodes_are_what_the_server_takes_for_nodes_of_one_database() -> None
         given = ("host", "port", "node", "public_url", "hosts", "proxies")
         values = {key: params[key] for key in given}
         config = make_config(values | {"db": service["environment"]["KIBITZ_DB"]}, None)
-        assert config.public_url == "ws://127.0.0.1:8765"  # the proxy's: they stand by
-        assert {name, "proxy"} <= set(config.hosts)  # health checks, and whom clients ask for
+        assert config.public_url == "ws://127.0.0.1:8765"  # behind the proxy: standby nodes
+        assert {name, "proxy"} <= set(config.hosts)  # health checks, and the name that clients use
         configs.append(config)
     assert len({config.node for config in configs}) == len(configs)
     assert len({str(config.db) for config in configs}) == 1
@@ -172,7 +172,7 @@ def test_the_cluster_is_waited_for_in_its_order() -> None:
             wanted = "service_completed_successfully" if ends else "service_healthy"
             assert how == {"condition": wanted}, name
             assert ends or "healthcheck" in services[other]
-    # A node that stands by is not ready, and the proxy is where one of them is.
+    # A standby node is not ready; the proxy routes to a ready one.
     assert "/healthz" in NODES["node-a"]["healthcheck"]["test"][-1]
     assert services["proxy"]["healthcheck"]["test"][-1].endswith("/readyz")
 
@@ -211,7 +211,7 @@ def test_everybody_finds_a_token(compose: dict[str, Any]) -> None:
     files = [parsed(words).params["token_file"] for words in players]
     assert sorted(map(str, files)) == sorted(f"/house/{name}.token" for name in made[1].split())
     volumes = {name: each.get("volumes", ()) for name, each in compose["services"].items()}
-    assert "house:/house" in volumes["keeper"]  # it writes the ladder there, too
+    assert "house:/house" in volumes["keeper"]  # it also writes the ladder there
     for name in ("greedy", "planner"):
         assert "house:/house:ro" in volumes[name]
 

@@ -43,17 +43,17 @@ PACKAGES = (
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`(kibitz [a-z]+ [^`\n]+)`")
-"""A command with its arguments; a command alone is a name."""
+"""A command with arguments; a bare command is only a name."""
 _LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 _ANCHOR = re.compile(r"\]\(([^)#:]*)#([^)]+)\)")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _FILE = re.compile(r"`([\w/]+(?:\.py|/))`")
 _GENERATED = re.compile(r"^::: (\S+)$", re.MULTILINE)
-"""A name whose reference the site puts there."""
+"""A name whose reference the site inserts."""
 
 
 def commands(text: str) -> Iterator[str]:
-    """Yield the command lines of a page: in blocks of shell, and inline."""
+    """Yield the command lines of a page, in shell blocks and inline."""
     for kind, block in _BLOCK.findall(text):
         if kind in {"sh", "console", "bash"}:
             joined = block.replace("\\\n", " ")
@@ -62,7 +62,7 @@ def commands(text: str) -> Iterator[str]:
 
 
 def understood(line: str) -> None:
-    """Parse a line as the shell and then `kibitz` would; raise what `kibitz` would complain of."""
+    """Parse a line like the shell and `kibitz`; raise `kibitz`'s usage errors."""
     words = shlex.split(re.sub(r"\s[>|&].*$", "", line), comments=True)
     context = click.Context(kibitz, info_name="kibitz")
     command: click.Command = kibitz
@@ -74,12 +74,12 @@ def understood(line: str) -> None:
         assert found is not None, f"no command {word!r} in {line!r}"
         command, rest = found, words[place + 1 :]
     if isinstance(command, click.Group) or not rest or "--help" in words:
-        return  # the name of a command alone
+        return  # the bare name of a command
     command.make_context(command.name, [_filled(word) for word in rest])
 
 
 def _filled(word: str) -> str:
-    """Return an existing file for a placeholder; an empty one for a configuration."""
+    """Return an existing file for a placeholder, an empty one for a configuration."""
     if word.endswith(".toml"):
         return os.devnull
     return (
@@ -140,7 +140,7 @@ def test_every_link_leads_somewhere() -> None:
 
 
 def slug(heading: str) -> str:
-    """Return the anchor that the site gives to a heading."""
+    """Return the site's anchor for a heading."""
     words = re.sub(r"\]\([^)]*\)", "", heading)
     return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", words).strip().lower())
 
@@ -158,7 +158,7 @@ def test_the_files_that_the_explanations_name_are_there() -> None:
 
 
 def test_what_is_generated_is_what_the_code_and_the_results_say() -> None:
-    """After changing a bot, an event file or a result, write the pages: python -m docs.generate."""
+    """After changing a bot, an event file or a result, run python -m docs.generate."""
     for path, text in generate.pages().items():
         assert path.read_text(encoding="utf-8") == text, path.relative_to(ROOT)
 
@@ -214,7 +214,7 @@ def test_the_keys_of_the_configuration_file_are_keys(
 
 @pytest.mark.slow
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
-    """And needs nothing from elsewhere: no fonts, scripts or style sheets of other hosts."""
+    """It loads no fonts, scripts or style sheets from other hosts."""
     pytest.importorskip("mkdocs")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
@@ -237,7 +237,7 @@ def test_every_test_that_a_table_names_is_there(page: str) -> None:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture, and the line that makes it."""
+    """A picture and the command that creates it."""
 
     line: str
 

@@ -1,4 +1,4 @@
-"""The examples of the documents: each is run with the command line that it names."""
+"""The examples in the documentation: each is run with its own command line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LINE = re.compile(r"kibitz play [^\n\"]+")
 
 @pytest.fixture
 def kibitz(tmp_path: Path) -> Iterator[Kibitz]:
-    """The command, in a directory with the documents; nothing that it starts outlives the test."""
+    """The command in a directory with the documents; none of its processes outlives the test."""
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     command = Kibitz(tmp_path, uuid.uuid4().hex)
     yield command
@@ -129,7 +129,7 @@ def test_the_pages_name_every_example() -> None:
 
 @pytest.mark.e2e
 def test_the_event_of_a_course_is_held(kibitz: Kibitz) -> None:
-    """All of it but its length, from a copy, so that nothing is left beside the example."""
+    """Everything except its length, run from a copy to leave no files next to the example."""
     text = (EXAMPLES / "course.yaml").read_text()
     short = text.replace("blocks: 10", "blocks: 1").replace("free=19", "free=12")
     assert short.count("blocks: 1 ") == short.count("free=12") == 1

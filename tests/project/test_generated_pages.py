@@ -1,4 +1,4 @@
-"""The generator of pages: tables from results, bots, event files and schemas that are made up."""
+"""The page generator: tables from synthetic results, bots, event files and schemas."""
 
 from __future__ import annotations
 

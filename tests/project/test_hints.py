@@ -1,4 +1,4 @@
-"""The hints in messages: every flag in a hint is one of some command."""
+"""Hints in messages: every flag in a hint exists in some command."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SOURCES = (
 )
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 FOREIGN = {"--fast"}
-"""Of an engine in an example."""
+"""Flags of an engine in an example."""
 SENTENCE = re.compile(r"[a-z]{2,} [a-z(`-]")
-"""Words with spaces between them: what a person reads, and no argument of a program."""
+"""Words separated by spaces: text for people rather than an argument of a program."""
 
 
 def known_flags() -> set[str]:
@@ -44,7 +44,7 @@ def known_flags() -> set[str]:
 
 
 def sentences() -> Iterator[tuple[Path, str]]:
-    """Yield the literal texts of all sources that are sentences; docstrings are for readers."""
+    """Yield the string literals of all sources that are sentences, without docstrings."""
     for package in SOURCES:
         for path in sorted((ROOT / package).rglob("*.py")):
             tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -65,7 +65,7 @@ def test_flags_in_hints_are_flags_of_commands() -> None:
         (path, flag)
         for path, text in sentences()
         for flag in FLAG.findall(text)
-        if f'"{flag}"' not in path.read_text(encoding="utf-8")  # a tool with options of its own
+        if f'"{flag}"' not in path.read_text(encoding="utf-8")  # a tool with its own options
     ]
     assert len(named) > 20
     unknown = {flag: path for path, flag in named if flag not in known}

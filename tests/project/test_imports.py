@@ -1,4 +1,4 @@
-"""The rules of imports: the contracts of pyproject.toml, and those it cannot express."""
+"""Import rules: the contracts in pyproject.toml, and rules it cannot express."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ MAY_NAME_A_GAME = (
     "training/kibitz_training/experiments.py",
     "kibitz/local/demo_programme.py",
 )
-"""The table of games, the catalog of bots, a protocol that is spoken for one game only (its
-engines here, our bots there), the table of experiments, the demo."""
+"""The table of games, the catalog of bots, the protocol that exists for one game only (engines
+here, our bots there), the table of experiments, the demo."""
 OWN_FOLDERS = (
     "games/kibitz_games",
     "search/kibitz_search",
     "training/kibitz_training",
     "bots/kibitz_bots",
 )
-"""The folders in which each game has a subfolder of its own name."""
+"""The folders with a subfolder for each game."""
 
 
 def sources() -> list[Path]:
@@ -50,7 +50,7 @@ def sources() -> list[Path]:
 
 @pytest.mark.e2e
 def test_the_contracts_are_kept() -> None:
-    # In a process of its own: import-linter configures logging for all of the one it runs in.
+    # In a separate process, because import-linter configures logging globally.
     command = [str(Path(sys.executable).parent / "lint-imports"), "--no-cache"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -63,7 +63,7 @@ def test_every_package_is_under_contract() -> None:
 
 
 def test_no_code_that_is_for_all_games_names_one() -> None:
-    """Outside of its folders a game is a value; only comments and docstrings may name it."""
+    """Outside its folders a game is only a value; only comments and docstrings may name it."""
     games = {game: game.replace("-", "_") for game in registry.BUILT_IN}
     named = re.compile(rf"\b({'|'.join([*games, *games.values()])})\b")
     guilty = []
@@ -81,7 +81,7 @@ def test_no_code_that_is_for_all_games_names_one() -> None:
 
 
 def words(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield the strings of a module that are no docstrings, and the modules that it imports."""
+    """Yield the strings of a module except docstrings, and the modules it imports."""
     docstrings = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
     for each in ast.walk(tree):
         if (

@@ -1,4 +1,4 @@
-"""The Makefile on machines that lack something: one clear sentence, and nothing is made."""
+"""The Makefile with missing prerequisites: a clear message, and nothing is created."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOOLS = ("sh", "cat", "test", "rm", "echo", "touch", "printf")
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
-    """A checkout and a PATH with nothing but a shell in it."""
+    """A checkout and a PATH with only a shell."""
     if shutil.which("make") is None:
         pytest.skip("no make on this machine")
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
@@ -45,7 +45,7 @@ def make(machine: Path, *words: str, **variables: str) -> subprocess.CompletedPr
 
 
 def pretending(*cases: str) -> str:
-    """A script that answers some words of its second argument, and is this Python otherwise."""
+    """A script that handles some values of its second argument and otherwise runs this Python."""
     return f'case "$2" in {" ".join(cases)} *) exec {sys.executable} "$@";; esac'
 
 
@@ -132,7 +132,7 @@ def test_what_tests_run_is_compiled_before_they_start(
 
 
 def environment_made(machine: Path, python: str) -> None:
-    """Leave behind what `make` takes for its environment, with a script in the place of Python."""
+    """Create a fake environment for `make` with a script instead of Python."""
     (machine / ".venv").mkdir()
     for stamp in (".home", ".run", ".dev"):
         (machine / ".venv" / stamp).write_text(str(machine))

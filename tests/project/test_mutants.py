@@ -1,4 +1,4 @@
-"""The frozen faults, and how they are planted."""
+"""The fixed set of faults, and planting them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The material for operators: metrics, variables, exit statuses, a dashboard and a unit."""
+"""The files for operators: metrics, variables, exit statuses, a dashboard and a systemd unit."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_the_expressions_on_the_page_name_metrics() -> None:
 
 
 def entries() -> list[tuple[str, str]]:
-    """Return the keys of the unit with their values, in order."""
+    """Return the unit's keys and values in order."""
     lines = [line for line in UNIT.read_text().splitlines() if line and line[0] not in "#["]
     assert all("=" in line for line in lines)
     return [(key, value) for key, _, value in (line.partition("=") for line in lines)]

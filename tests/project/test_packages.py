@@ -1,4 +1,4 @@
-"""The installed packages: pinned, named without an address, and no others."""
+"""The installed packages: all pinned, without URLs, and no others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def requirements() -> list[Requirement]:
     written = [
         Requirement(line) for lines in (PROJECT["dependencies"], *optional) for line in lines
     ]
-    return [each for each in written if each.name != PROJECT["name"]]  # an extra made of others
+    return [each for each in written if each.name != PROJECT["name"]]  # combined extras
 
 
 def test_every_pin_is_one_version_from_no_particular_place() -> None:

@@ -1,4 +1,4 @@
-"""The check of docstrings and documents reports what it should, and nothing else."""
+"""The prose check reports exactly the sentences that it should."""
 
 from __future__ import annotations
 

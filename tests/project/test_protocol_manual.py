@@ -1,4 +1,4 @@
-"""The manual's examples are messages, in an order that the protocol allows."""
+"""The manual's examples are valid messages in a valid order."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_every_line_of_the_exchange_is_a_message() -> None:
         message = decode_server_message(line)
         if isinstance(message, Answer):
             assert message.type in (asked.pop(message.re).answer, "refused")
-    # The page does not answer requests after the break.
+    # The page shows no answers to requests after the break.
     assert sorted(asked) == [5, 6, 7]
 
 

@@ -1,4 +1,4 @@
-"""The generated documents are up to date, valid, and accept what the codec accepts."""
+"""The generated schemas are up to date, valid, and accept the same messages as the codec."""
 
 from __future__ import annotations
 

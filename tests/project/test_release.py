@@ -1,4 +1,4 @@
-"""The metadata of a release: one version, in the package, the changelog and the tag."""
+"""Release metadata: the package, the changelog and the tag have the same version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seats count from 1 wherever people read or type them, and from 0 in messages and programs."""
+"""Seats are numbered from 1 for people, and from 0 in messages and programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FROM_ONE = {
     "kibitz/commands/bisect.py",
     "games/kibitz_games/chinese_checkers/models.py",
 }
-"""Modules that put a number which counts from 1 already behind the word "seat"."""
+"""Modules in which the number after the word "seat" already counts from 1."""
 
 
 def test_the_first_seat_of_a_scene_is_1() -> None:
@@ -49,7 +49,7 @@ def test_the_rule_is_stated_once() -> None:
 
 
 def texts_with_seats(tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield what f-strings put behind the word "seat"."""
+    """Yield the expressions after the word "seat" in f-strings."""
     for node in ast.walk(tree):
         if not isinstance(node, ast.JoinedStr):
             continue

@@ -1,4 +1,4 @@
-"""The yardstick of the project's size."""
+"""The measurement of the project's size."""
 
 from __future__ import annotations
 

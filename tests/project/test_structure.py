@@ -1,4 +1,4 @@
-"""The rooms of the server and the way of a move, held to the figures that the design allows."""
+"""The server's packages and the path of a move, compared with the limits of the design."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ MAX_ROOMS = 12
 MAX_FLOORS = 7
 MAX_FILES = 34
 MAX_CHANGES = 149
-"""The server has 16 of the files, the protocol 8 and five in a row with its kernels 10.
-
-Six of the server's files are the store: gathering, SQLite's writer, journal, compaction and
-watermark. A match has two: the runner and the news that it sends."""
+"""Five of the files are parts of SQLiteStore: collecting, writing, compaction, watermark. A match
+has two: the runner, and the messages to its viewers."""
 
 
 def imports_between_rooms() -> dict[str, set[str]]:
-    """Return for each room, a module or package directly in the server, those that it imports."""
+    """Return the imports between the server's top-level modules and packages."""
     graph = grimp.build_graph(SERVER, cache_dir=None)
     rooms = {
         child: graph.find_descendants(child) | {child} for child in graph.find_children(SERVER)
@@ -36,7 +34,7 @@ def imports_between_rooms() -> dict[str, set[str]]:
 
 
 def floors(imported: dict[str, set[str]]) -> dict[str, int]:
-    """Return the floor of each room, one above the highest that it imports. Fails on a circle."""
+    """Return the layer of each package, one above the highest it imports; fail on a cycle."""
     found: dict[str, int] = {}
 
     def floor(room: str, above: tuple[str, ...]) -> int:

@@ -37,7 +37,7 @@ def test_garbage_collections_of_tests_pass_over_what_was_collected() -> None:
 
 
 def test_garbage_is_collected_again_after_the_tests_were_collected() -> None:
-    """Also where collecting fails. Tests of servers leave it on or off as those do."""
+    """Even if collection fails. Tests of servers leave the setting unchanged."""
     before = gc.isenabled()
     session: Any = None
     hook = conftest.pytest_collection(session)

@@ -1,4 +1,4 @@
-"""The page of troubleshooting: every message on it is one that the sources have."""
+"""The troubleshooting page: every message on it exists in the sources."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kibitz_protocol.wire.refusals import Code
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "how-to" / "troubleshooting.md"
-"""Messages that the operating system words."""
+"""Messages worded by the operating system."""
 _ROW = re.compile(r"^\| `([^`]+)`", re.MULTILINE)
 _CODE = re.compile(r"^([a-z_]+): ")
 
@@ -22,7 +22,7 @@ def messages() -> list[str]:
 
 
 def texts() -> Iterator[str]:
-    """Yield every text of the sources; a value that is filled in is three dots."""
+    """Yield every string of the sources, with placeholders as three dots."""
     for _, tree in sources.trees():
         for node in ast.walk(tree):
             if isinstance(node, ast.JoinedStr):
@@ -36,7 +36,7 @@ def texts() -> Iterator[str]:
 
 
 def parts(message: str) -> list[str]:
-    """Return the fixed parts of a message, without its code."""
+    """Return the constant parts of a message, without its code."""
     found = _CODE.match(message)
     if found and found[1] in {*Code}:
         message = message[found.end() :]

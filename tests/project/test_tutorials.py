@@ -48,7 +48,7 @@ def kibitz(tmp_path: Path) -> Iterator[Kibitz]:
 
 @pytest.fixture
 def reader(kibitz: Kibitz) -> Reader:
-    """A reader in that directory, whose processes have the mark too."""
+    """A reader in that directory, whose processes also have the marker."""
     return Reader(kibitz.directory, {MARK: kibitz.mark})
 
 
@@ -87,7 +87,7 @@ def test_the_first_game_is_written_tested_and_played(reader: Reader) -> None:
 
 
 def waiting_commands() -> list[list[str]]:
-    """Return the words of the commands that the page runs in three terminals."""
+    """Return the arguments of the commands that the page runs in three terminals."""
     lines = [step.body for step in walkthrough.steps(FIRST_BOT) if step.kind == "console"]
     return [shlex.split(line)[1:] for line in lines if line.startswith("kibitz ")]
 

@@ -1,4 +1,4 @@
-"""The event loop that programs run on."""
+"""The event loop used by programs."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def lost_tail(
 def no_dedupe(
     entries: list[Entry], seen: list[Observation]
 ) -> tuple[list[Entry], list[Observation]]:
-    """A resent move is applied a second time."""
+    """A resent move is applied twice."""
     again = entries[-1].model_copy(update={"seq": MOVES + 1, "ply": MOVES})
     return [*entries, again], seen
 
@@ -95,7 +95,7 @@ def altered(entries: list[Entry], seen: list[Observation]) -> tuple[list[Entry],
 def no_fence(
     entries: list[Entry], seen: list[Observation]
 ) -> tuple[list[Entry], list[Observation]]:
-    """A stale owner acknowledges a move that another owner's log has before it."""
+    """A stale owner acknowledges a move after another owner has logged a different one."""
     late = [
         s if not (isinstance(s, Sent) and s.id == 2) else Sent("m", "bob", 2, 1, s.action, 99)
         for s in seen

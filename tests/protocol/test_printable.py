@@ -1,4 +1,5 @@
-"""The filter before terminals, logs and reports: nothing dangerous passes, nothing else changes."""
+"""The filter for terminals, logs and reports: it blocks everything dangerous and changes nothing
+else."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ texts = st.lists(anything, max_size=4).map("".join)
 
 
 def dangers(text: str) -> list[str]:
-    """Return what of a text a terminal would obey or hide, by Unicode's own classes."""
+    """Return the characters that a terminal would interpret or hide, by Unicode class."""
     return [c for c in text if c != " " and unicodedata.category(c)[0] in "CZ"]
 
 

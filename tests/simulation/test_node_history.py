@@ -1,4 +1,4 @@
-"""The checker of what several nodes have written: a doctored log or note is found."""
+"""The checker of several nodes' writes: it detects doctored logs and notes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.tools.node_history import (
 PLAYERS = ("ann", "bob")
 PLIES = 6
 TAKEN_AFTER = 3
-"""Moves that node a has written when node b takes the lobby over."""
+"""The number of moves that node a has written when node b takes the lobby over."""
 
 
 def moved(ply: int) -> Moved:
@@ -46,7 +46,7 @@ def moved(ply: int) -> Moved:
 
 
 def stream(key: str, kind: str, lines: Iterable[bytes]) -> StreamLog:
-    """Return a sound stream of these entries."""
+    """Return a sound stream with these entries."""
     head = f"head of {key}".encode()
     first = link = chain_hash(EMPTY_CHAIN, head)
     entries = []
@@ -57,7 +57,7 @@ def stream(key: str, kind: str, lines: Iterable[bytes]) -> StreamLog:
 
 
 def sound_history() -> NodeHistory:
-    """Return a match that node a begins and node b continues."""
+    """Return a match that node a starts and node b continues."""
     closing = Closing(seq=1).model_dump_json().encode()
     taken = TakenOver(seq=2, node="b", former="a").model_dump_json().encode()
     moves = [moved(ply).model_dump_json().encode() for ply in range(PLIES)]
@@ -80,7 +80,7 @@ def sound_notes() -> ClientNotes:
 
 
 def with_match(history: NodeHistory, lines: Iterable[bytes]) -> NodeHistory:
-    """Return a history in which the match has other entries, and a chain that fits them."""
+    """Return a history with other entries of the match and a matching hash chain."""
     return replace(history, streams={**history.streams, "match": stream("match", "match", lines)})
 
 
@@ -98,13 +98,13 @@ def test_a_sound_history_has_no_fault() -> None:
 
 
 def lost(history: NodeHistory) -> NodeHistory:
-    """The last move is gone, as if its commit had never been."""
+    """The last move is missing, as if it had never been committed."""
     written = list(history.written)[:-1]
     return replace(with_match(history, lines_of(history)[:-1]), written=written)
 
 
 def gone(history: NodeHistory) -> NodeHistory:
-    """The last move was committed, and has been deleted since."""
+    """The last move was committed and later deleted."""
     return with_match(history, lines_of(history)[:-1])
 
 
@@ -115,7 +115,7 @@ def doubled(history: NodeHistory) -> NodeHistory:
 
 
 def reordered(history: NodeHistory) -> NodeHistory:
-    """Two moves of one player have changed places."""
+    """Two moves of one player are swapped."""
     lines = lines_of(history)
     for at, ply in ((1, 3), (3, 1)):
         lines[at] = moved(ply).model_copy(update={"seq": at + 1}).model_dump_json().encode()
@@ -144,7 +144,7 @@ def hole(history: NodeHistory) -> NodeHistory:
 
 
 def by_the_former_owner(history: NodeHistory) -> NodeHistory:
-    """Node a writes on after the take-over, and the row of the lobby is a's as far as it sees."""
+    """Node a continues to write after the takeover, and sees itself as the lobby's owner."""
     written = list(history.written)
     written[-1] = replace(written[-1], author="a", owner="a")
     return replace(history, written=written)
@@ -246,7 +246,7 @@ def database() -> Iterator[PostgresURL]:
 
 @pytest.mark.e2e
 def test_who_wrote_an_entry_is_known_from_the_commit(database: PostgresURL) -> None:
-    """The lobby is node a's; a role that is called otherwise writes about it as well."""
+    """Node a owns the lobby, and a role with another name also writes about it."""
     with connect(database) as db:
         ensure_schema(db, database)
         me = db.info.user
@@ -255,7 +255,7 @@ def test_who_wrote_an_entry_is_known_from_the_commit(database: PostgresURL) -> N
         install_witness(database.url)
         for number, owner in enumerate((me, "another"), 1):
             with db.transaction():
-                # As in a batch: the entry comes before the row of its stream.
+                # As in a batch, the entry is written before its stream's row.
                 line = Closing(seq=1).model_dump_json().encode()
                 db.execute(
                     "INSERT INTO entry (stream, seq, link, line) VALUES (%s, 1, %s, %s)",

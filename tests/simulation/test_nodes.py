@@ -1,6 +1,6 @@
-"""Nodes, their database and their clients in hundreds of worlds, and their judge.
+"""Hundreds of simulations of nodes, their database and their clients, and tests of the checker.
 
-A seed that fails is looked into with ``simulate_nodes(seed, GAME)``: it fails again.
+To debug a failing seed, run ``simulate_nodes(seed, GAME)``, which reproduces the failure.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def test_one_history_whatever_happens_to_the_nodes() -> None:
 
 @pytest.mark.slow
 def test_a_seed_is_a_world_whatever_the_clocks_of_the_nodes_say() -> None:
-    """Nothing that anybody is sent depends on them, nor when it is sent."""
+    """They affect neither the content nor the time of any message."""
     right = NodeFaults(wrong_clocks=False)
     worlds = (simulate_nodes(seed, GAME) for seed in range(FEW_RUNS))
     taken = list(islice((world for world in worlds if world.taken), 2))
@@ -96,7 +96,7 @@ def test_a_seed_is_the_same_world_in_another_process() -> None:
 
 @pytest.mark.slow
 def test_one_history_in_a_thousand_worlds(report: ReportFigure) -> None:
-    faulthandler.cancel_dump_traceback_later()  # it takes longer than a test may that hangs
+    faulthandler.cancel_dump_traceback_later()  # this takes longer than the test timeout
     faults: Counter[str] = Counter()
     seeds = range(FEW_RUNS, FEW_RUNS + MANY_RUNS)
     worlds = (simulate_nodes(seed, GAME, rates_of(seed)) for seed in seeds)
@@ -104,15 +104,15 @@ def test_one_history_in_a_thousand_worlds(report: ReportFigure) -> None:
     report(f"{MANY_RUNS} schedules of three nodes, nothing wrong in any: {dict(faults)}")
 
 
-# --- the judge is judged: each of these servers has to be found out ---------------------------
+# --- tests of the checker: it must detect each of these faulty servers ------------------------
 
 
 def is_detected(
     words: str, *planted: AbstractContextManager[Any], begin: int = 0, **changed: float
 ) -> bool:
-    """Return whether some world out of 60 is found to be wrong in these words.
+    """Return whether a violation with these words is found in one of 60 simulations.
 
-    `begin` is a world in which it was seen before: the first one that is looked at.
+    `begin` is the first simulation to run, in which the violation was seen before.
     """
     rates = dataclasses.replace(NodeFaults(), **changed)  # type: ignore[arg-type]
     with ExitStack() as stack:
@@ -128,17 +128,17 @@ def replaced(kind: object, name: str, wrong: object) -> AbstractContextManager[A
     return patch.object(kind, name, wrong)
 
 
-# Faults below the interface of storage: `tests/server/storage/conformance` would find each of them
-# in a real engine, and the worlds find them in the fake one.
+# Faults below the storage interface: `tests/server/storage/conformance` would find them in a real
+# engine, and the simulations find them in the fake one.
 
 
 def without_fence() -> AbstractContextManager[Any]:
-    """A batch that does not look whose its lobbies are."""
+    """A batch that does not check the owners of its lobbies."""
     return replaced(FakeDatabase, "fences", False)
 
 
 def test_a_log_that_takes_an_entry_twice_is_found_out() -> None:
-    """It is the second wall: the fence in front of it has to be down as well."""
+    """This is the second line of defense, so the fence must be disabled too."""
     no_key = replaced(FakeDatabase, "unique_entries", False)
     assert is_detected("was written a second time", no_key, without_fence(), begin=1, freezes=0.15)
 
@@ -175,7 +175,7 @@ def test_a_take_over_without_expiry_is_found_out() -> None:
 
 @pytest.mark.slow
 def test_a_lease_by_the_nodes_own_clock_is_found_out() -> None:
-    """It compares its own clock with the time of the heartbeat, which is the database's."""
+    """It compares its own clock with the heartbeat's time, which is the database's."""
 
     def first(nodes: FakeNodes) -> bool:
         beat = nodes._database.nodes[nodes.name].beat
@@ -203,7 +203,7 @@ def test_a_node_that_does_not_step_down_is_found_out() -> None:
 
 
 def test_a_node_that_does_not_look_up_what_others_have_is_found_out() -> None:
-    """A player comes with a ticket to a node whose lobbies were taken while it stood still."""
+    """A player connects with a ticket to a node that lost its lobbies while suspended."""
 
     async def find_elsewhere(directory: Directory, key: str) -> None:
         return None

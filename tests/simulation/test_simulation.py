@@ -1,6 +1,6 @@
-"""Hundreds of worlds in which things go wrong, each replayed by its number, and their judge.
+"""Hundreds of simulations with faults, each reproducible by its seed, and tests of the checker.
 
-A seed that fails is looked into with ``simulate(seed, GAME, directory)``: it fails again.
+To debug a failing seed, run ``simulate(seed, GAME, directory)``, which reproduces the failure.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ FAILING_DISK = FaultRates(lobbies=3, outages=0.15, commit_failures=0.1, crashes=
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder for databases; in memory if the system has such a place."""
+    """Return a folder for databases, in memory if the system supports it."""
     made = tmp_path_factory.mktemp("worlds")
     make_template(made)
     return made
@@ -84,7 +84,7 @@ def test_a_seed_is_a_world(directory: Path) -> None:
 
 @pytest.mark.e2e
 def test_a_seed_is_the_same_world_in_another_process(directory: Path) -> None:
-    """However sets and dictionaries are hashed there."""
+    """Regardless of hash randomization."""
     program = (
         "import sys; from pathlib import Path; from tests.tools.mnk import GAME;"
         "from tests.tools.simulation import simulate;"
@@ -118,11 +118,11 @@ def test_nothing_is_lost_in_thousands_of_worlds(directory: Path, report: ReportF
     report(f"T14: {MANY_RUNS} small and {MANY_RUNS // 5} bigger worlds, nothing wrong in any")
 
 
-# --- the judge is judged: each of these servers has to be found out ---------------------------
+# --- tests of the checker: it must detect each of these faulty servers ------------------------
 
 
 class EarlyAcknowledgingStore(SimulatedStore):
-    """A disk that says that everything is there before it is."""
+    """A disk that acknowledges writes too early."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -147,9 +147,9 @@ def is_detected(
     begin: int = 0,
     **changed: float,
 ) -> bool:
-    """Return whether some world out of 120 is found to be wrong in these words.
+    """Return whether a violation with these words is found in one of 120 simulations.
 
-    `begin` is a world in which it was seen before: the first one that is looked at.
+    `begin` is the first simulation to run, in which the violation was seen before.
     """
     rates = dataclasses.replace(FaultRates(), **changed)  # type: ignore[arg-type]
     for seed in (*range(begin, 120), *range(begin)):
@@ -165,7 +165,7 @@ def test_a_server_that_answers_before_the_commit_is_found_out(directory: Path) -
 
 
 def patched_method(kind: object, name: str, wrong: Callable[..., Any]) -> Any:
-    """Put a method in the place of another one, which it gets as its first argument."""
+    """Replace a method; the replacement receives the original as its first argument."""
     right = getattr(kind, name)
     return patch.object(kind, name, lambda *given: wrong(right, *given))
 
@@ -215,7 +215,7 @@ def test_a_server_that_drops_a_spectators_event_is_found_out(directory: Path) ->
 
 
 def without_some_events(data: bytes) -> bytes:
-    """Return what a server sends without every fifth event."""
+    """Return a server's data without every fifth event."""
     frames, _ = split_frames(data)
     return b"".join(
         Frame(Opcode(opcode), text).serialize(mask=False)

@@ -12,7 +12,7 @@ AIM = np.array([1.0, -2.0, 0.5, 3.0])
 
 
 def worth(population: Array) -> Array:
-    """A narrow hill, ten times as steep one way as the other, around `AIM`."""
+    """A narrow peak at `AIM`, ten times steeper in one direction than in the other."""
     found: Array = -(((population - AIM) * [1, 10, 1, 3]) ** 2).sum(axis=1)
     return found
 
@@ -35,7 +35,7 @@ def test_a_generation_is_the_same_until_it_is_judged() -> None:
     assert (first == strategy.ask()).all()
     strategy.tell(worth(first))
     assert not (first == strategy.ask()).any()
-    assert (start == 0).all()  # it is no view of the array that the optimizer changes
+    assert (start == 0).all()  # it is not a view of the optimizer's array
 
 
 def test_everything_follows_from_the_seed_and_the_values() -> None:

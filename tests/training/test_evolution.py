@@ -1,4 +1,4 @@
-"""Runs that are cut off at any byte resume to the same journal; damage is reported."""
+"""Runs that are interrupted at any byte resume to the same journal; damage is reported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LENGTH = 60
 
 
 def judge(population: Array, generation: int) -> Judgement:
-    """Prefer small sums, with some chance of the generation's own."""
+    """Prefer small sums, with random noise per generation."""
     noise = np.random.default_rng(generation).normal(size=len(population))
     fitness = -population.sum(axis=1) + noise
     return Judgement(fitness, {"wins": int((fitness > -20).sum())})
@@ -106,7 +106,7 @@ def test_the_journal_of_another_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_generation_that_comes_out_otherwise_is_an_error(tmp_path: Path) -> None:
-    """As with another version, which draws other numbers from the same seed."""
+    """As with another version that draws other numbers from the same seed."""
     run(tmp_path / "run")
     other = Settings(population=6, seed=2, keep_survivors=True)
     with pytest.raises(JournalError, match="generation 1 differs from the journal"):

@@ -1,4 +1,4 @@
-"""Charts: well-formed SVG whose marks and points are where the values say."""
+"""Charts: well-formed SVG with correctly placed marks and points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The genetic algorithm: what it draws, keeps and mixes, by the report."""
+"""The report's genetic algorithm: drawing, selection and crossover."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_children_take_each_number_from_either_parent() -> None:
     plain = [child for child in seen if set(child) <= {1.0, 2.0}]
     assert 0.88 < len(plain) / len(seen) < 0.98  # one in 15 is mutated
     mixed = [child for child in plain if set(child) == {1.0, 2.0}]
-    assert 0.3 < len(mixed) / len(plain) < 0.7  # both parents may be the same one
+    assert 0.3 < len(mixed) / len(plain) < 0.7  # both parents may be the same individual
     assert 0.45 < np.mean(mixed) - 1 < 0.55
 
 

@@ -1,4 +1,4 @@
-"""The journal of a run, cut off and damaged at every byte, and on a disk that is full."""
+"""The journal of a run: truncated and damaged at every byte, and on a full disk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENTRIES: list[dict[str, Any]] = [{"numbers": [number, 0.5]} for number in range(
 
 
 def write(path: Path) -> bytes:
-    """Write a whole journal, or what is missing of it."""
+    """Write a complete journal, or the missing part."""
     with Journal(path, HEADER) as journal:
         for entry in ENTRIES[len(journal.entries) :]:
             journal.append(entry)
@@ -34,7 +34,7 @@ def test_cut_off_at_every_byte_it_goes_on_to_the_same(tmp_path: Path) -> None:
 
 
 def test_a_change_of_any_byte_is_noticed(tmp_path: Path) -> None:
-    """Only the end of the last line is not: without it the line is torn, and written again."""
+    """Except for the end of the last line: without it the line is torn and rewritten."""
     whole = write(tmp_path / "whole")
     for at in range(len(whole)):
         for bit in (0, 3, 6):
@@ -53,7 +53,7 @@ def append_all(journal: Journal) -> None:
 
 
 class _FullDisk:
-    """A file on a disk with room for so many bytes more."""
+    """A file on a disk with a limited number of free bytes."""
 
     def __init__(self, file: Any, room: int) -> None:
         self._file, self._room = file, room

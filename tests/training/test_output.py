@@ -1,4 +1,4 @@
-"""Files of a run are whole, or as they were before."""
+"""Files of a run are complete or unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluations that are cut into parts are those of the whole, bit for bit."""
+"""Evaluations split into parts are bit-identical to complete ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Task = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class InProcess:
-    """Computes here, through JSON, as workers do."""
+    """Computes locally through JSON, like workers."""
 
     def __init__(self, task: Task, size: int) -> None:
         self._task = task
@@ -56,7 +56,7 @@ def test_networks_play_the_same_games_elsewhere() -> None:
 
 @pytest.mark.slow
 def test_arrays_play_the_same_games_elsewhere() -> None:
-    """Slow, because the games are those of a whole star and may have to be compiled."""
+    """Slow, because the games are on a full star and may have to be compiled."""
     judge = next(iter(EVALUATIONS))
     size = distances(judge).size
     arrays = np.random.default_rng(2).integers(1, 25, size=(3, size)).astype(np.float64)

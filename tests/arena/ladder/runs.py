@@ -1,4 +1,4 @@
-"""A ladder's keeper on a simulated lobby and on virtual time, killed and begun again."""
+"""A ladder's keeper on a simulated lobby in virtual time, which can be killed and restarted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EPOCH_MS = 1_700_000_000_000
 
 
 def virtually(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Run on a loop whose time passes at once; an error that is alone in its group comes out."""
+    """Run on a loop with virtual time; unwrap an exception that is alone in its group."""
     with asyncio.Runner(loop_factory=async_solipsism.EventLoop) as runner:
         try:
             return runner.run(work)
@@ -44,7 +44,7 @@ def now_ms() -> int:
 
 
 class KeeperRun:
-    """A ladder, its lobby, and one keeper after the other; to be made on the loop."""
+    """A ladder, its lobby, and successive keepers; create it on the loop."""
 
     def __init__(
         self, path: Path, of: Ladder, how: Behaviour | None = None, *, seed: int = 0
@@ -61,14 +61,14 @@ class KeeperRun:
         self._writing: asyncio.Task[Any] | None = None
         self._dying = False
         self.hung = asyncio.Event()
-        """Is set when a keeper that is to die has come to its last write."""
+        """Set when a keeper that is to be killed reaches its last write."""
 
     @property
     def state(self) -> LadderState:
         return self.journal.state
 
     def begin(self) -> None:
-        """Begin a keeper, with the journal as it is on the disk."""
+        """Start a keeper with the journal on disk."""
         self.journal = LadderJournal(self.path, self.ladder)
         self.journal.append(Kept(at_ms=now_ms(), ladder=self.ladder.dump()))
         self.journal.append(*moving_entries(self.state, LOBBY, now_ms()))
@@ -99,7 +99,7 @@ class KeeperRun:
         return self.ladder.mean if known is None else known.rating
 
     async def _write(self, work: Callable[[bytes], None], lines: bytes) -> None:
-        """Write as a thread would; a writer about to die writes a part, and nothing more."""
+        """Write like a thread; a writer that is about to be killed writes only a part."""
         self._writing = asyncio.current_task()
         await asyncio.sleep(0.001)
         if self._dying:
@@ -109,12 +109,12 @@ class KeeperRun:
         work(lines)
 
     async def kill(self) -> None:
-        """Kill the keeper in the middle of its next write, wherever that ends, or idle."""
+        """Kill the keeper during its next write, at any byte, or while idle."""
         self._dying = True
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.hung.wait(), 5)
         assert self._task is not None
-        # As when a process is killed: no `finally` of its own writes anything.
+        # As if the process were killed: no `finally` block writes anything.
         self._task.cancel()
         self.journal.write = _nothing  # type: ignore[method-assign]
         if self._writing is not None:
@@ -136,7 +136,7 @@ class KeeperRun:
         assert not self._task.done()
 
     def check(self) -> None:
-        """Raise what has ended the keeper, and close its journal then."""
+        """Raise the exception that ended the keeper, and close its journal."""
         assert self._task is not None
         if self._task.done():
             self.journal.close()
@@ -152,7 +152,7 @@ def _nothing(lines: bytes) -> None:
 
 
 class IdleMonitor:
-    """Measures for how long two possible opponents were free at the same time."""
+    """Measures how long two possible opponents were both free."""
 
     def __init__(self, run: KeeperRun, *, house: set[str], paused: Callable[[str], bool]) -> None:
         self._run = run
@@ -163,7 +163,7 @@ class IdleMonitor:
         self.samples = 0
 
     def forget(self) -> None:
-        """Begin anew: the keeper or the server was away."""
+        """Reset the measurement, because the keeper or the server was down."""
         self._since = {}
 
     def sample(self) -> None:

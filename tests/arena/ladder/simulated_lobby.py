@@ -1,7 +1,7 @@
-"""A server's arranged lobby in memory: the real rules of lobbies, matches that only take time.
+"""A server's arranged lobby in memory: real lobby rules with fake matches that only take time.
 
-It lives on the clock of the event loop and outlives connections. It can be killed; its state after
-that comes from its log.
+It uses the event loop's clock and outlives connections. It can be killed and is then restored from
+its log.
 """
 
 from __future__ import annotations
@@ -43,30 +43,30 @@ ANSWER_SECONDS = 0.01
 
 @dataclass
 class Behaviour:
-    """How matches go."""
+    """The properties of simulated matches."""
 
     strength: dict[str, float] = field(default_factory=dict)
-    """By name, in Elo; 0 for all others."""
+    """Strengths by name, in Elo; 0 for others."""
     seconds: tuple[float, float] = (2.0, 20.0)
     fails: Callable[[str], bool] = lambda name: False
     """Whether a player crashes."""
     trouble: float = 0.0
-    """The share of matches in which the server has trouble."""
+    """The share of matches with a server failure."""
 
 
 class SimulatedLobby:
-    """A simulated server's view of one lobby; `connect` gives the host's connection."""
+    """A simulated server's lobby; `connect` returns the host's connection."""
 
     def __init__(self, settings: LobbySettings, rng: random.Random, how: Behaviour) -> None:
         self.rng = rng
         self.how = how
         self.log: list[Entry] = []
         self.begun: Counter[str] = Counter()
-        """How often the match of each tag was played to an end that counts, or began."""
+        """How often the match of each tag was completed with a counted result, or started."""
         self.results: dict[str, tuple[str, tuple[str, ...], Result]] = {}
         """The finished matches by key: tag, players by seat, result."""
         self.last_busy: dict[str, float] = {}
-        """When each player had a match last."""
+        """The time of each player's last match."""
         self.connection: FakeHost | None = None
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tick: asyncio.TimerHandle | None = None
@@ -83,7 +83,7 @@ class SimulatedLobby:
             balanced=[],
         )
         self._durable: dict[str, Result] = {}
-        """Results of matches whose own log is on the disk, whether or not the lobby knows."""
+        """Results of matches whose log is on disk, whether or not the lobby knows them."""
         self.engine, step = LobbyEngine.new(opened, self._now())
         self._apply(step.effects, step.deadline)
         self._come_house()
@@ -102,7 +102,7 @@ class SimulatedLobby:
     # Members
 
     def come(self, name: str, version: str = "", key: str = "") -> str:
-        """Let a bot join and be ready; return its key."""
+        """Make a bot join and report ready; return its key."""
         player = Player(player=key or f"p-{name}", name=name, kind="bot")
         engine = Engine(name=name, version=version)
         self.command(commands.Join(player, Capabilities(engine=engine)))
@@ -121,7 +121,7 @@ class SimulatedLobby:
     # The life of the server
 
     def kill(self) -> None:
-        """Kill the server: matches stand still, connections are lost."""
+        """Kill the server: matches stop, connections are lost."""
         self.running.clear()
         for timer in self._timers.values():
             timer.cancel()
@@ -130,7 +130,7 @@ class SimulatedLobby:
             self._tick.cancel()
 
     def restart(self) -> None:
-        """Start it again with the data on disk; all clients reconnect."""
+        """Restart the server with the data on disk; all clients reconnect."""
         self.engine = LobbyEngine.restore(self.log, self._now())
         self.running.set()
         running = dict(self.engine.state.round.running)
@@ -247,7 +247,7 @@ class SimulatedLobby:
 
 
 class FakeHost:
-    """The host's connection to a lobby, as the keeper knows it."""
+    """The host's connection to a lobby, as used by the keeper."""
 
     def __init__(self, lobby: SimulatedLobby, lossy: float) -> None:
         self.hosting = self
@@ -284,7 +284,7 @@ class FakeHost:
         return Arranged(re=1, matches=briefs)
 
     async def _travel(self) -> None:
-        """Let a request or an answer be on its way, and wait for a server that is away."""
+        """Delay a request or an answer, and wait for a server that is down."""
         await asyncio.sleep(ANSWER_SECONDS * self.lobby.rng.random())
         await self.lobby.running.wait()
 

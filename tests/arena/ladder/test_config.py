@@ -1,4 +1,4 @@
-"""A ladder's file: valid content, and the errors for the rest."""
+"""A ladder's file: valid content, and errors for invalid content."""
 
 from __future__ import annotations
 

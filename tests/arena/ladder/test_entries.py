@@ -1,4 +1,4 @@
-"""A ladder's journal: lines, torn ends, damage, and the file that one process has open."""
+"""A ladder's journal: lines, torn ends, damage, and exclusive access."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_bad_line_is_named(tmp_path: Path) -> None:
     with pytest.raises(JournalError, match="line 1: expected the header"):
         LadderJournal(path, ladder())
     path.write_bytes(b"".join(lines))
-    LadderJournal(path, ladder()).close()  # the lock is free again after each failure
+    LadderJournal(path, ladder()).close()  # each failure releases the lock
 
 
 def test_a_ladder_of_another_game_needs_another_name(tmp_path: Path) -> None:

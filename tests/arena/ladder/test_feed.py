@@ -14,11 +14,11 @@ from kibitz_protocol.wire.records import Cause, PlayerKind
 from tests.arena.ladder.runs import EPOCH_MS, ladder
 
 HOSTILE = "<script>x\x1b[2J"
-"""No server gives such names away; the feed of another ladder may have them."""
+"""No server permits such names, but the feed of another ladder may contain them."""
 
 
 def played(*, hostile: bool = False) -> LadderState:
-    """A ladder where ada@2, the second version, crashed against bob."""
+    """A ladder in which ada@2, the second version, crashed against bob."""
     bob = HOSTILE if hostile else "bob"
     who: list[tuple[str, str, PlayerKind]] = [
         ("ada@1", "ada", "bot"),

@@ -1,4 +1,4 @@
-"""The ladder's lobby: found again, adopted after a crash, or opened; never two."""
+"""The ladder's lobby: resumed, adopted after a crash, or opened; never two."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.arena.ladder.runs import ladder
 
 
 class FakeServer:
-    """A server with some lobbies, as a host's client sees it."""
+    """A server with some lobbies, as seen by a host's client."""
 
     name = "ladder evening"
 
@@ -88,7 +88,7 @@ async def test_a_new_one_is_opened_where_there_is_none(gone: str | None) -> None
 
 
 async def test_one_that_was_opened_before_a_crash_is_adopted() -> None:
-    """The keeper was killed after it had hosted and before it could write that down."""
+    """The keeper was killed after it had opened a lobby and before it could journal that."""
     server = FakeServer(brief("L5", "ladder evening", FakeServer.name))
     assert await find(server, state()) == "L5"
     assert server.hosted == []

@@ -1,4 +1,4 @@
-"""The keeper on a simulated lobby, on virtual time: killed anywhere, and what goes wrong."""
+"""The keeper on a simulated lobby in virtual time: kills at any point, and failures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.arena.ladder.runs import IdleMonitor, KeeperRun, ladder, virtually
 from tests.arena.ladder.simulated_lobby import LOBBY, Behaviour
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::async_solipsism.exceptions.ResolutionWarning"  # waits of less than it can measure
+    "ignore::async_solipsism.exceptions.ResolutionWarning"  # waits shorter than it can measure
 )
 HOUSE = [{"bot": "line-nim/random", "rating": 1000}, {"bot": "line-nim/greedy"}]
 HOUSE_NAMES = {"house random", "house greedy"}
@@ -27,7 +27,7 @@ NAMES = [f"bot{number}" for number in range(12)]
 
 
 def require_nothing_lost_or_doubled(run: KeeperRun) -> LadderState:
-    """Every match that ended is in the journal once, as it ended, and nothing else is."""
+    """Require that the journal contains exactly the finished matches with their results."""
     parsed = FORMAT.parse(run.path.read_bytes())
     ended = [each for each in parsed.entries if isinstance(each, GameEnded)]
     requested = {each.tag: each for each in parsed.entries if isinstance(each, GameRequested)}
@@ -79,7 +79,7 @@ def require_batch_ratings(state: LadderState, run: KeeperRun) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", [600, pytest.param(3600, marks=pytest.mark.slow)])
 def test_twelve_bots_while_all_is_killed_again_and_again(tmp_path: Path, seconds: int) -> None:
-    """Ten minutes, or an hour: no player waits for long, nothing is lost or doubled."""
+    """Ten minutes or an hour: no player waits for long, and nothing is lost or duplicated."""
 
     async def main() -> KeeperRun:
         strength = {name: 60.0 * place for place, name in enumerate(NAMES)}
@@ -203,7 +203,7 @@ def test_versions_are_entrants_of_their_own_and_old_ones_retire(tmp_path: Path) 
 
 
 def test_a_game_whose_player_is_away_keeps_nobody_from_playing(tmp_path: Path) -> None:
-    """The server lets it wait, and voids it when the player is gone for good."""
+    """The server keeps it waiting, and voids it when the player is gone for good."""
 
     async def main() -> None:
         run = KeeperRun(tmp_path / "j", ladder(), Behaviour(seconds=(1, 3)))
@@ -211,7 +211,7 @@ def test_a_game_whose_player_is_away_keeps_nobody_from_playing(tmp_path: Path) -
         for name in ("ada", "bob", "cyd"):
             run.lobby.come(name)
         await asyncio.sleep(10)
-        # A bot loses its connection in the moment of a pairing.
+        # A bot loses its connection at the moment of a pairing.
         real, gone = run.host.arrange, asyncio.Event()
 
         async def arrange(lobby: str, matches: object) -> object:
@@ -337,7 +337,7 @@ def test_a_changed_file_opens_a_new_lobby_when_the_games_are_over(tmp_path: Path
 
 
 def test_who_only_comes_and_goes_leaves_no_trace(tmp_path: Path) -> None:
-    """Players who do not play cannot make the journal grow."""
+    """Players who do not play cannot grow the journal."""
 
     async def main() -> None:
         run = KeeperRun(tmp_path / "j", ladder(), Behaviour(seconds=(1, 3)))

@@ -1,4 +1,4 @@
-"""Pairing: near in rating, rarely met, soon; and the order of seats."""
+"""Pairing: similar ratings, few earlier meetings, short waits; and seating."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ TERMS = Terms(seats=2, patience=0.5, spread=100)
 
 
 def here(**waited: float | None) -> list[Candidate]:
-    """Candidates of one rating, by name, with for how long they have waited."""
+    """Candidates with equal ratings, by name, with their waiting times."""
     return [Candidate(name, 1500, each) for name, each in waited.items()]
 
 
 def met(**times: int) -> Met:
-    """Return how often two have met: ``ab=3``; all others never did."""
+    """Return meeting counts such as ``ab=3``; all others are 0."""
 
     def of(one: str, other: str) -> int:
         return times.get(one + other, times.get(other + one, 0))

@@ -1,4 +1,4 @@
-"""The webhook: in order, again after failures, bounded, and never in anybody's way."""
+"""The webhook: ordered, retried after failures, bounded, and non-blocking."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kibitz_arena.ladder.webhook import CAPACITY, UndeliveredError, Webhook, pos
 from tests.arena.ladder.runs import virtually
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::async_solipsism.exceptions.ResolutionWarning"  # waits of less than it can measure
+    "ignore::async_solipsism.exceptions.ResolutionWarning"  # waits shorter than it can measure
 )
 
 
@@ -35,7 +35,7 @@ def result(number: int) -> PlayedGame:
 
 
 class Receiver:
-    """Takes results, unless it is to fail."""
+    """Accepts results unless told to fail."""
 
     def __init__(self) -> None:
         self.got: list[int] = []
@@ -112,7 +112,7 @@ def test_an_address_that_is_away_for_days_costs_a_bounded_queue() -> None:
 
 
 class Answering(BaseHTTPRequestHandler):
-    """Answers as the path says."""
+    """Answers according to the path."""
 
     bodies: list[bytes]
 
@@ -125,7 +125,7 @@ class Answering(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Every way of showing a tournament takes whatever the fold of its journal gives."""
+"""Every output format handles every state of a tournament."""
 
 from __future__ import annotations
 

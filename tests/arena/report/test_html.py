@@ -1,4 +1,4 @@
-"""The page of results, read by a parser that knows nothing of how it was made."""
+"""The results page, checked with an independent parser."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Element:
     parts: list[str | Element] = field(default_factory=list)
 
     def all(self, tag: str) -> list[Element]:
-        """Return all elements of a kind inside this one, in the order of the page."""
+        """Return all descendants of a kind, in document order."""
         found = []
         for part in self.parts:
             if isinstance(part, Element):
@@ -51,7 +51,7 @@ class Element:
 
 
 class Tree(HTMLParser):
-    """Builds elements, and refuses unclosed elements and duplicate attributes."""
+    """Builds elements and rejects unclosed elements and duplicate attributes."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)

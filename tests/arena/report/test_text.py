@@ -71,7 +71,7 @@ def test_a_long_cross_table_falls_back_to_points_and_then_to_a_line() -> None:
 
 
 def _with_more_games(results: Results) -> Results:
-    """Return `results` with a thousand times the games between any two."""
+    """Return `results` with a thousand times as many games per pairing."""
     rows = [
         [
             pair

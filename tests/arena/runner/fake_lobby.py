@@ -27,25 +27,25 @@ LOBBY = "L1"
 
 @dataclass
 class FakeLobby:
-    """The server's state. It outlives connections, as the real one outlives processes."""
+    """The server's state, which outlives connections."""
 
     event: Tournament
     rng: random.Random
     seconds: float = 5.0
-    """How long a match takes at most."""
+    """The maximum duration of a match."""
     lossy: float = 0.0
-    """The share of news that is lost."""
+    """The share of lost updates."""
     fails: Callable[[str], bool] = lambda tag: False
-    """Whether the server has trouble with the match of a tag."""
+    """Returns whether the server fails to play the match of a tag."""
     state: LobbyPhase = "running"
     away: set[str] = field(default_factory=set)
     briefs: dict[str, MatchBrief] = field(default_factory=dict)
     ends: dict[str, float] = field(default_factory=dict)
-    """When each match ends, in the time of the loop that asked for it last."""
+    """When each match ends, by the clock of the loop that last requested it."""
     begun: list[str] = field(default_factory=list)
-    """Tags in the order in which their matches began: none twice."""
+    """Tags in the order in which their matches started, without duplicates."""
     most: int = 0
-    """The most matches that ran at the same time."""
+    """The maximum number of concurrent matches so far."""
 
     def view(self) -> LobbyView:
         members = [
@@ -74,7 +74,7 @@ class FakeLobby:
         )
 
     def take(self, wanted: Arrangement) -> MatchBrief | None:
-        """Begin a match unless its tag is known, and say how it stands."""
+        """Start a match unless its tag is known, and return its state."""
         if wanted.tag not in self.briefs:
             self.begun.append(wanted.tag)
             self.briefs[wanted.tag] = MatchBrief(
@@ -110,7 +110,7 @@ class FakeLobby:
 
 
 class FakeConnection:
-    """A connection of the host to a lobby; matches end while there is one, and while none is."""
+    """The host's connection to a lobby; matches also end while there is none."""
 
     def __init__(self, lobby: FakeLobby) -> None:
         self.hosting = self
@@ -125,7 +125,7 @@ class FakeConnection:
         self.tell()
 
     def tell(self) -> None:
-        """Send the lobby as it is."""
+        """Send the current lobby."""
         self._news.put_nowait(LobbyNews(lobby=self.lobby.view()))
 
     def put(self, message: object) -> None:

@@ -1,4 +1,4 @@
-"""News and answers about arranged games, on virtual time."""
+"""Updates and responses about arranged games, in virtual time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def view(*live: MatchBrief) -> LobbyView:
 
 
 class Connection:
-    """Sends the given messages, and stays open."""
+    """Sends the given messages and remains open."""
 
     def __init__(self, *messages: object) -> None:
         self.messages = messages
@@ -56,7 +56,7 @@ class Connection:
 
 
 def heard(*messages: object) -> tuple[ArrangedLobby, bool]:
-    """Return a lobby that has heard the news after a view, and whether it is to be polled."""
+    """Return a lobby after updates to a view, and whether it must be polled."""
 
     async def main() -> tuple[ArrangedLobby, bool]:
         connection = Connection(LobbyNews(lobby=view(brief("g1"), brief("g2"))), *messages)

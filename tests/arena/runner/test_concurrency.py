@@ -1,4 +1,4 @@
-"""How many games at the same time: halved by lateness, grown again by calm."""
+"""The number of concurrent games: halved by lateness, increased again without it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_percentiles_are_values_that_were_there(share: float, value: float) -> N
 
 
 def window(width: ConcurrencyLimit, *late_ms: float) -> None:
-    """Give a window of measurements: these, and punctual ones."""
+    """Record a window with these measurements and punctual ones."""
     for late in [*late_ms, *[1.0] * (WINDOW_SIZE - len(late_ms))]:
         width.record_latency(late)
 

@@ -1,4 +1,4 @@
-"""The coordinator of workers: lost, late or doubled results leave one journal."""
+"""The coordinator of workers: lost, late or duplicate results lead to one consistent journal."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def event(**fields: Any) -> Tournament:
 
 
 def played(game: ScheduledGame) -> PlayedGame:
-    """Return the game as any worker plays it: its seed decides the winner."""
+    """Return the game's result, which depends only on its seed."""
     first = 1 + int(game.seed, 16) % 2
     seats = [SeatResult(rank=first, score=2 - first), SeatResult(rank=3 - first, score=first - 1)]
     ended = GameEnded(
@@ -65,14 +65,14 @@ def played(game: ScheduledGame) -> PlayedGame:
 
 
 class FakeWorkers:
-    """Workers in this process; `before` may raise, or do whatever a worker does first."""
+    """Workers in this process; `before` runs first and may raise an exception."""
 
     def __init__(self, size: int = 3, seed: int = 0) -> None:
         self.size = size
         self.random = random.Random(seed)
         self.tasks: list[BlockTask] = []
         self.begun = 0
-        """Tasks that came to `before`, which is in another order."""
+        """Tasks that reached `before`, in their own order."""
         self.before: Callable[[BlockTask], BlockOutcome | None] = lambda task: None
 
     async def play(self, task: BlockTask) -> BlockOutcome:
@@ -255,7 +255,7 @@ def test_a_task_has_as_many_blocks_as_should_take_half_a_minute() -> None:
     assert size.blocks == 1
     size.learn(1, 7.0)
     assert size.blocks == 4
-    size.learn(4, 10.0)  # most of the first was the start of its server
+    size.learn(4, 10.0)  # most of the first task's time was its server's startup
     assert size.blocks == MOST_BLOCKS
     size.learn(10, 1000.0)
     assert size.blocks == 1

@@ -30,7 +30,7 @@ def test_the_organizer_chooses_when_spectators_see_comments(
 
 
 class Players:
-    """The players that a server knows, by their secrets."""
+    """The players known to a server, by secret."""
 
     def __init__(self, *secrets: str) -> None:
         self.secrets = [*secrets]

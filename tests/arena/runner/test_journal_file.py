@@ -92,7 +92,7 @@ def test_what_may_change_may_and_what_may_not_is_named(path: Path) -> None:
 @pytest.mark.parametrize("data", [b"something else\nhalf", b'{"schema":"b/1","config":{}}\nhalf'])
 def test_what_cannot_be_read_is_left_as_it_is_and_to_others(path: Path, data: bytes) -> None:
     path.write_bytes(data)
-    for _ in range(2):  # the lock is free again after the first time
+    for _ in range(2):  # the first close released the lock
         with pytest.raises(JournalError, match="line 1: expected the header of a journal"):
             opened(path)
     assert path.read_bytes() == data

@@ -42,7 +42,7 @@ async def test_nothing_is_written_while_nothing_changes(tmp_path: Path) -> None:
 async def test_a_failure_is_told_once_and_made_up_for(tmp_path: Path) -> None:
     directory, journal, said, live = opened(tmp_path)
     with journal:
-        (directory.path / "live.json.part").mkdir()  # in the way, as a full disk would be
+        (directory.path / "live.json.part").mkdir()  # blocks writing, like a full disk
         await live.update()
         await live.update()
         assert len(said) == 1

@@ -1,4 +1,4 @@
-"""The progress that a person sees while a tournament runs."""
+"""The progress display of a running tournament."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Clock:
 
 
 def progress(games: int, *, flags: int = 0) -> TournamentState:
-    """A tournament of twelve games of which so many have ended, some of them by a flag."""
+    """A tournament of twelve games with some finished, some of them by a flag."""
     made = TournamentState(event(4, blocks=1))
     late = iter(range(flags))
 

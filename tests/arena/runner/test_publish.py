@@ -1,4 +1,4 @@
-"""The files of results, and what the page among them links."""
+"""The result files, and the links in the HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The director against a lobby in memory, on virtual time: interrupted anywhere, nothing twice."""
+"""The scheduler with an in-memory lobby in virtual time: interruptions at any point, no
+duplicates."""
 
 from __future__ import annotations
 
@@ -34,12 +35,12 @@ from tests.tools import profiles
 
 Answer = TypeVar("Answer")
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::async_solipsism.exceptions.ResolutionWarning"  # waits of less than it can measure
+    "ignore::async_solipsism.exceptions.ResolutionWarning"  # waits shorter than it can measure
 )
 
 
 def virtually(work: Coroutine[Any, Any, Answer]) -> Answer:
-    """Run on a loop whose time passes at once; an error that is alone in its group comes out."""
+    """Run on a loop with virtual time; unwrap an exception that is alone in its group."""
     with asyncio.Runner(loop_factory=async_solipsism.EventLoop) as runner:
         try:
             return runner.run(work)
@@ -58,7 +59,7 @@ async def fetch(match: str) -> CollectedRecord | None:
 
 
 class SchedulerRun:
-    """One run of a director with a journal and a connection."""
+    """One run of a scheduler with a journal and a connection."""
 
     def __init__(self, lobby: FakeLobby, path: Path, width: int = 3, now: int = 0) -> None:
         self.journal = TournamentJournal(path, lobby.event)
@@ -156,7 +157,7 @@ def test_cut_off_anywhere_it_goes_on_and_nothing_is_played_twice(
     troubled: int,
     swiss: bool,
 ) -> None:
-    """Each cut is a kill: what was being written is torn, the server plays on or ends games."""
+    """Each cut is a kill: the current write is torn, and the server continues or ends games."""
     path = tmp_path_factory.mktemp("event") / "journal.jsonl"
     cup = event(5, blocks=1, **({"format": "swiss", "rounds": 3} if swiss else {}))
     rng = random.Random(seed)
@@ -245,7 +246,7 @@ def test_a_match_that_fails_every_time_stops_the_event_with_its_name(tmp_path: P
 def test_the_first_failure_is_not_believed_before_the_server_has_tried_again(
     tmp_path: Path,
 ) -> None:
-    """A lobby plays a match that its own trouble ended once more, under the same tag."""
+    """A lobby replays a match that ended by a server failure with the same tag."""
     lobby = lobby_of(event(2, blocks=1), seconds=60.0)
 
     async def main() -> TournamentState:
@@ -304,7 +305,7 @@ def test_nothing_is_arranged_for_who_is_away(tmp_path: Path) -> None:
 
 
 def test_games_whose_players_are_free_come_first(tmp_path: Path) -> None:
-    """Two at once are two pairings, though the schedule has both games of a block in a row."""
+    """Two concurrent games are of different pairings, although a block's games are consecutive."""
     lobby = lobby_of(event(4, blocks=1))
     together: list[set[str]] = []
 

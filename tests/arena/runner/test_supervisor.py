@@ -1,4 +1,4 @@
-"""The processes of entrants are kept running, whatever starts them."""
+"""Entrants' processes are kept running, however they are started."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ JOIN = JoinInfo("ws://127.0.0.1:9", "L1", 2)
 
 
 class Processes:
-    """Services whose processes warm up at once, and end as scripted."""
+    """Services whose processes are warm immediately and exit as scripted."""
 
     def __init__(self, statuses: dict[str, list[int]]) -> None:
         self.statuses = statuses
         """Exit statuses of an entrant's processes, in order; later processes keep running."""
         self.started: list[tuple[str, str]] = []
-        """The entrants started, each with its secret."""
+        """The started entrants with their secrets."""
         self.running: set[str] = set()
         self.connected = asyncio.Event()
         self.settled = asyncio.Event()
-        """Set once a process has been started after all those that were to end."""
+        """Set once a process has been started after all those with a scripted exit."""
 
     @contextlib.asynccontextmanager
     async def entrant(
@@ -89,7 +89,7 @@ def directory(tmp_path: Path) -> TournamentDirectory:
 def supervisor(
     directory: TournamentDirectory, processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> EntrantSupervisor:
-    """Supervise two bots; resigning their games, which needs a server, is left out."""
+    """Supervise two bots, without resigning games, which would need a server."""
     bots = [{"name": name, "bot": "line-nim/random"} for name in ("Ada", "Bob")]
     tournament = tournaments.event(2).model_copy(
         update={"entrants": [Entrant.model_validate(each) for each in bots]}

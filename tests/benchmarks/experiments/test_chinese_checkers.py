@@ -1,4 +1,4 @@
-"""Plans of own moves, with each way to compare equal ones."""
+"""Plans of own moves, with each way to break ties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The limit by processor time: waiting does not count, working does, and nothing is left over."""
+"""The CPU time limit: only computing counts, and nothing is left over."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.experiments import processor_time
 
 
 def work_until_cancelled(seconds: float) -> float:
-    """Return the processor time that was had before the limit came."""
+    """Return the CPU time used before the limit."""
     began = time.thread_time()
     with processor_time.limits(seconds, "a seed") as limits:
         while not limits.cancelled.is_set() and time.thread_time() - began < 100 * seconds:

@@ -1,4 +1,4 @@
-"""The tests of arrays that ship, and of the one that is optimised."""
+"""The experiments on shipped arrays and on the optimized one."""
 
 from __future__ import annotations
 

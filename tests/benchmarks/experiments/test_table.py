@@ -1,4 +1,4 @@
-"""The table of experiments: each report has some, and what was kept belongs to it."""
+"""The table of experiments: each report has some, and stored results match it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Made-up results of events."""
+"""Synthetic results of events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cases: that all are sound, and how the matrix is written."""
+"""The cases: all are valid, and the format of the matrix."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command, with cases that take a moment."""
+"""The command, with fast cases."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_a_damaged_file_of_results_is_no_empty_one(tmp_path: Path) -> None:
 
 
 def test_every_result_is_that_of_a_case_as_it_is_now() -> None:
-    """After changing a case, play it again: python -m benchmarks.strength NAME --write."""
+    """After changing a case, rerun it: python -m benchmarks.strength NAME --write."""
     known = {case.name: case.tournament for case in cases.select()}
     found = results.load()
     assert found.keys() <= known.keys()
@@ -67,7 +67,7 @@ def test_every_result_is_that_of_a_case_as_it_is_now() -> None:
 
 
 def test_times_are_those_of_the_records() -> None:
-    """A record says for itself how long its moves took."""
+    """A record contains the durations of its moves."""
     line = samples.results(blocks=1).games[0]
     times = MoveTimes()
     times.read(line, RECORD)

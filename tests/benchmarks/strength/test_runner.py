@@ -1,4 +1,4 @@
-"""Playing a target: programs of others are tried out before an event begins."""
+"""Playing a target: external programs are checked before an event starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Command lines that describe a foreign program."""
+"""Command lines that describe an external program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PYTHON = sys.executable
 
 
 def said(*words: str) -> ExternalProgram:
-    """Return the program that a command of its own reads from a command line."""
+    """Return the program that a test command parses from a command line."""
     found: list[ExternalProgram] = []
 
     @click.command(cls=WithProgram)

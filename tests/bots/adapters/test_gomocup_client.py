@@ -1,4 +1,4 @@
-"""Foreign Gomocup engines as players: the commands they get, and every quirk of theirs."""
+"""External Gomocup engines as players: the commands they receive, and all known quirks."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def table(**options: Any) -> Position:
 
 @contextmanager
 def engine(*quirks: str, log: Path | None = None, **manners: Any) -> Iterator[EnginePool]:
-    """Give what makes bots of the stand-in; nothing of it is left after the block.
+    """Yield a bot factory for the stand-in; no process is left after the block.
 
-    None is started ahead unless that is asked for, because starting is what takes time here.
+    No engine is started in advance unless requested, because starting is slow.
     """
     words = [*quirks, *([] if log is None else ["--log", str(log)])]
     engines = EnginePool(standin(*words), manners=GomocupOptions(**{"ahead": False} | manners))
@@ -74,7 +74,7 @@ def engine(*quirks: str, log: Path | None = None, **manners: Any) -> Iterator[En
 
 @contextmanager
 def seated(engines: EnginePool, play: Position, seat: int = 0) -> Iterator[Callable[[], int]]:
-    """Sit an engine down; give what lets it act in the present turn."""
+    """Seat an engine; yield a function that lets it act in the current turn."""
     bot, match = engines(), inprocess.local_match(play, seat)
     bot.on_match_start(match)
 
@@ -236,7 +236,7 @@ def test_the_time_of_a_turn_leaves_a_margin(
 
 
 def notes_of(*quirks: str) -> str:
-    """Return the notes of a match in which an engine says something."""
+    """Return the notes of a match with output of an engine."""
     notes, terminal = LogBuffer(), io.StringIO()
     sys.stderr, real = terminal, sys.stderr
     try:
@@ -263,7 +263,7 @@ def test_what_it_says_goes_into_the_notes() -> None:
 
 @pytest.mark.e2e
 def test_an_engine_that_says_too_much_is_listened_to_no_longer_but_plays_on() -> None:
-    """Two megabytes before each of three stones; of all that a quarter of one is kept."""
+    """Of two megabytes before each of three stones, a quarter megabyte is kept in total."""
     play, terminal, real = table(), io.StringIO(), sys.stderr
     sys.stderr = terminal
     try:
@@ -280,7 +280,7 @@ def test_an_engine_that_says_too_much_is_listened_to_no_longer_but_plays_on() ->
 
 @pytest.mark.e2e
 def test_a_stone_that_was_not_asked_for_is_dropped_and_noted() -> None:
-    """Otherwise it would be the next turn's answer, and each answer would come a turn late."""
+    """Otherwise it would answer the next turn, and each answer would be a turn late."""
     play, notes, terminal = table(), LogBuffer(), io.StringIO()
     real, sys.stderr = sys.stderr, terminal
     try:

@@ -1,4 +1,4 @@
-"""Our bots as Gomocup engines: the protocol by itself, time, and both bridges joined."""
+"""Our bots as Gomocup engines: the protocol, time, and both bridges combined."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ RULES = registry.get(GAME)
 
 
 class Beside(StoneChooser):
-    """Puts its stone beside the last one, and records its requests."""
+    """Places its stone next to the last one and records its requests."""
 
     def __init__(self) -> None:
         super().__init__(Bot)
@@ -232,7 +232,7 @@ def test_limits_reach_the_bot() -> None:
 
 
 class Clock:
-    """Moves on by so many seconds with every stone."""
+    """A clock that advances by a number of seconds with every stone."""
 
     def __init__(self, seconds: float) -> None:
         self.now, self.seconds = 0.0, seconds / 2
@@ -253,7 +253,7 @@ class Clock:
     ],
 )
 def test_what_is_left_of_a_match_is_counted_down(limits: list[str], left: list[int]) -> None:
-    """Managers that tell it once are as well served as those that tell it before each turn."""
+    """Managers that send it once get the same result as those that send it before each turn."""
     mind = Beside()
     brain = GomocupServer(mind, "test", "1", clock=Clock(4.0))
     for line in (*limits, "START 10", "BEGIN", "TURN 0,0", "TURN 9,9"):
@@ -265,7 +265,7 @@ def test_what_is_left_of_a_match_is_counted_down(limits: list[str], left: list[i
 
 
 class Late(Bot):
-    """Answers once it is called off."""
+    """Answers once it is canceled."""
 
     def choose(self, turn: Turn) -> Any:
         turn.cancelled.wait(20)
@@ -273,7 +273,7 @@ class Late(Bot):
 
 
 class Deaf(Bot):
-    """Goes on after it was called off; in its second turn it answers at once."""
+    """Continues after being canceled; answers immediately in its second turn."""
 
     made = 0
 
@@ -333,7 +333,7 @@ def test_a_late_answer_is_the_best_so_far() -> None:
 
 @pytest.mark.slow
 def test_a_bot_that_answers_when_it_is_called_off_is_heard() -> None:
-    """The limits are far apart here, so that a busy machine makes no difference."""
+    """The limits are far apart so that a busy machine does not affect the result."""
     play = Position(RULES, gomocup_server.options(10, False))
     assert StoneChooser(Late).choose(play, 1, 5000) == Choice((0, 0))
 
@@ -466,7 +466,7 @@ def test_an_engine_survives_a_folder_that_is_no_text_and_lines_that_end_in_cr() 
 @pytest.mark.e2e
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits virtual memory so")
 def test_the_strongest_engine_plays_within_the_memory_of_judges() -> None:
-    """350 MiB of virtual memory, with the machine code."""
+    """350 MiB of virtual memory, including machine code."""
     run = ["prlimit", f"--as={350 * 2**20}", *ENGINE, f"{GAME}/threat"]
     lines = ["START 15", f"INFO max_memory {350 * 2**20}", "INFO timeout_turn 500"]
     commands = "\n".join([*lines, "BEGIN", "TURN 3,3", "END\n"])
@@ -483,7 +483,7 @@ ENGINE = [sys.executable, "-m", "kibitz_bots.adapters.gomocup_server"]
 
 @pytest.mark.e2e
 def test_our_engine_plays_through_our_bridge_to_the_end() -> None:
-    """Both directions at once: the bridge to engines speaks to the engine that is ours."""
+    """Both directions at once: the engine bridge talks to our own engine."""
     command = [sys.executable, "-m", "kibitz_bots.adapters.gomocup_server", f"{GAME}/random:seed=1"]
     engines = EnginePool(command, manners=GomocupOptions(ahead=False))
     play = Position(RULES, gomocup_server.options(6, False))

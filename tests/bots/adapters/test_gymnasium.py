@@ -35,7 +35,7 @@ def learner(name: str, seat: int | None = 0) -> SoloEnv:
 
 
 def episode(world: SoloEnv, seed: int) -> tuple[float, int]:
-    """Play one episode at random; return the reward of the end and the learner's moves."""
+    """Play one random episode; return the final reward and the learner's moves."""
     seen, _ = world.reset(seed=seed)
     source, moves = np.random.default_rng(seed), 0
     while True:
@@ -88,11 +88,11 @@ def agent(observation, configuration):
     return random.choice(observation.legal)
 """,
 }
-"""Files with a bot that remembers something, or draws from the shared random numbers."""
+"""Bot files with memory or with global random state."""
 
 
 class Searcher(Bot):
-    """Tries moves out until the budget is used up, as bots of users do."""
+    """Tries moves until the budget is used up, like typical user bots."""
 
     def choose(self, turn: Turn) -> Any:
         tries = 0
@@ -130,7 +130,7 @@ KINDS: dict[str, Opponent] = {
 
 @pytest.fixture(params=KINDS)
 def opponent(request: pytest.FixtureRequest, tmp_path: Path) -> Opponent:
-    """Every kind of opponent, in turn; those in files are written first."""
+    """Every kind of opponent; bot files are created first."""
     kind: Opponent = KINDS[request.param]
     if kind not in FILES:
         return kind
@@ -146,7 +146,8 @@ def against(opponent: Opponent, seat: int | None = 1) -> SoloEnv:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", registry.names())
 def test_every_game_passes_the_checker_of_gymnasium(name: str) -> None:
-    # The checker samples without the mask, so nearly every episode is one illegal action long.
+    # The checker samples without the mask, so almost every episode ends with its first, illegal
+    # action.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(learner(name), skip_render_check=True)
@@ -161,7 +162,7 @@ def test_every_kind_of_opponent_passes_the_checker_of_gymnasium(opponent: Oppone
 
 
 def played(world: SoloEnv, *, seed: int | None) -> list[Any]:
-    """Play one episode with the smallest legal actions; return all that was shown."""
+    """Play one episode with the smallest legal actions; return all observations."""
     seen, info = world.reset(seed=seed)
     shown: list[Any] = [info]
     over = False
@@ -224,7 +225,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 
 
 def on(world: SoloEnv, steps: int) -> list[Any]:
-    """Play on for so many steps, and then another episode; return the observations."""
+    """Continue for a number of steps, then play another episode; return the observations."""
     shown: list[Any] = []
     seen = world._seen()
     for _ in range(steps):

@@ -1,4 +1,4 @@
-"""Lines of foreign programs, whatever they end in and however they arrive."""
+"""Lines of external programs, with any line ending and fragmentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The PettingZoo environments, held to PettingZoo's own tests."""
+"""The PettingZoo environments, checked with PettingZoo's own tests."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from kibitz_games.core.position import Played
 from tests.tools.numbers import Tensor
 
 SHORT: dict[str, dict[str, Any]] = {"chinese-checkers": {"size": 2}, "tanks": {"turns": 80}}
-"""Options of games that would take long otherwise."""
+"""Options that shorten long games."""
 MASKED = "Observation (is not a NumPy array|space for each agent probably should be)"
-"""The warnings of PettingZoo about any environment with a mask that is not one of its own."""
+"""PettingZoo's warnings about external environments with an action mask."""
 EMPTY = "Observation numpy array is all zeros"
-"""An empty board is, in the planes of own and other pieces."""
+"""Expected for an empty board, in the planes of own and other pieces."""
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -138,7 +138,7 @@ def test_every_game_passes_the_render_test(name: str) -> None:
 
 
 def moved(world: GameEnv, most: int) -> GameEnv:
-    """Play up to `most` random moves, those of one seed."""
+    """Play up to `most` random moves from a seed."""
     source = np.random.default_rng(5)
     for _ in range(most):
         seen, _, over, _, _ = world.last()
@@ -149,7 +149,7 @@ def moved(world: GameEnv, most: int) -> GameEnv:
 
 
 def shown(world: GameEnv) -> str:
-    """Return everything that an environment shows, as one text."""
+    """Return everything that an environment exposes, as text."""
     seen = {agent: world.observe(agent) for agent in world.agents}
     return repr([seen, world.rewards, world.terminations, world.infos, world.agent_selection])
 

@@ -1,4 +1,4 @@
-"""Programs in any language: lines of JSON, and what programs do wrong."""
+"""Programs in any language: JSON lines, and misbehaving programs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Write = Callable[[str], list[str]]
 
 @pytest.fixture
 def program(tmp_path: Path) -> Write:
-    """Return what writes a Python program, as one in any language, and gives its command."""
+    """Return a function that writes a Python program and returns its command."""
 
     def write(code: str) -> list[str]:
         path = tmp_path / "program.py"
@@ -61,7 +61,7 @@ for line in sys.stdin:
 
 @contextmanager
 def seated(command: list[str], limits: ProcessLimits | None = None) -> Iterator[Any]:
-    """Give a bot of a command whose match ends with the block."""
+    """Yield a bot for a command; its match ends with the block."""
     bot = stdio.factory(command, limits)()
     play = Position(GAME)
     match = inprocess.local_match(play, 0)
@@ -156,7 +156,7 @@ COMMENTS = {
     "words": '"good"',
     "quoted": '{"text": "\\"action\\": {}", "value": nan}',
 }
-"""Comments, as programs write them, that the protocol does not take."""
+"""Comments that programs write and the protocol rejects."""
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_a_command_that_is_not_there_is_named() -> None:
 
 @pytest.mark.e2e
 def test_a_late_answer_is_not_taken_for_the_next_one(program: Write, tmp_path: Path) -> None:
-    """The first turn is called off; its answer comes before the second one's and is left."""
+    """The first turn is canceled; its late answer arrives before the second's and is dropped."""
     go = tmp_path / "go"
     code = f"""
     count = 0

@@ -139,7 +139,7 @@ def test_warming_passes_over_what_it_does_not_play_with_so_many() -> None:
 
 @pytest.mark.parametrize("spec", ["greedy-hand", "iddfs-hand:depth=1,time=60"])
 def test_a_bot_on_a_server_avoids_a_draw_when_it_is_ahead(spec: str) -> None:
-    """It is shown views only, and has to see in them that a position would come a third time."""
+    """It sees only views, and must recognize from them that a position would occur a third time."""
     for case in two_seats(1):
         state, options = case.state, {"board": "rhombus", "size": 5, "pegs": 3}
         match = replace(Match.of(snapshot("m1", game="chinese-checkers", options=options)), seat=1)

@@ -1,4 +1,4 @@
-"""The names that bots give for their engines, as records show them."""
+"""The engine descriptions of bots in records."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_shipped_weights_say_how_they_were_made_and_who_plays_by_them(path: Path
 
 
 def weights_of(bot: Personality) -> list[Path]:
-    """Return the files that a bot plays by, whatever evaluation is chosen."""
+    """Return the weight files of a bot for all evaluations."""
     choices = bot.build.choices.values() if isinstance(bot.build, EngineSpec) else ()
     return [*bot.weights, *(path for each in choices for path in each.weights)]
 

@@ -19,13 +19,13 @@ LIKELY = (
     "line-nim/greedy",
     "line-nim/solver",
 )
-"""Those with the most parts that only some positions ask for."""
+"""The bots with the most code that only some positions need."""
 
 pytestmark = pytest.mark.skipif(not kernels.compiled(), reason="nothing is compiled")
 
 
 def specs(game: str) -> list[str]:
-    """Return every bot of a game, with every evaluation that may be chosen."""
+    """Return every bot of a game with every evaluation."""
     found = []
     for name, bot in PERSONALITIES.items():
         choices = bot.build.choices if isinstance(bot.build, EngineSpec) else {}

@@ -1,4 +1,4 @@
-"""The bots that leave it to chance."""
+"""The random bots."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_seed_makes_it_repeatable() -> None:
 
 
 def turn_of(game: Any, state: Any, match: str, ply: int = 0) -> Turn:
-    """Return the turn of seat 0 in a state of a game in the box."""
+    """Return the turn of seat 0 in a state of a built-in game."""
     return Turn(
         match=Match.of(snapshot(match, game=game.info.name)),
         ply=ply,
@@ -78,7 +78,7 @@ def test_a_likely_bot_is_warmed_with_the_rules_of_its_games() -> None:
 
 @pytest.mark.e2e
 def test_random_moves_need_no_rules() -> None:
-    """A bot that plays anything starts at once, and plays games that are not installed here."""
+    """A uniformly random bot starts instantly, and plays games that are not installed here."""
     code = (
         "import sys, kibitz_bots.kinds.random_bot;"
         "print({'numpy', 'numba', 'kibitz_games.compiled.kernels'} & sys.modules.keys())"

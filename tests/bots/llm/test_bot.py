@@ -52,7 +52,7 @@ def turn(*names: str) -> Turn:
 async def played(
     *answers: Answer | httpx.Response | Exception, asked: Turn | None = None, **said: Any
 ) -> tuple[Turn, Any, ChatScript]:
-    """Let a bot of a script choose once; return the turn, its move and the script."""
+    """Let a scripted bot choose once; return the turn, its move and the script."""
     script, asked = ChatScript(*answers), asked or turn()
     player = bot(script, **said)
     player.on_match_start(asked.match)

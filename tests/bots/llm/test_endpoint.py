@@ -1,4 +1,4 @@
-"""Questions to an endpoint: answers, and everything that endpoints do wrong."""
+"""Requests to an endpoint: answers, and endpoint failures."""
 
 from __future__ import annotations
 

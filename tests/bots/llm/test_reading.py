@@ -1,4 +1,4 @@
-"""Finding the move in a model's words."""
+"""Finding the move in a model's answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run against a scripted server: turns, faults, reconnects, lobbies, ends."""
+"""A run with a scripted server: turns, faults, reconnects, lobbies, ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from kibitz_protocol.wire.refusals import Code
 from tests.tools.fake_server import PLAYER, FakeServer, finished, run_bot, snapshot, your_turn
 
 WAIT_S = 10
-"""A test that waits longer has failed; nothing here takes any time."""
+"""The timeout of tests; nothing here takes any time."""
 FLAG = Flagged(seq=1, at_ms=0, ply=0, seat=0, elapsed_ms=5)
 Virtual = Callable[[Coroutine[Any, Any, Any]], Any]
 
@@ -166,7 +166,7 @@ async def test_several_matches_are_thought_about_at_the_same_time() -> None:
 
     class Meeting(Bot):
         def choose(self, turn: Turn) -> Move:
-            both.wait()  # passed only while another match is in here too
+            both.wait()  # reached only while another match is here too
             return {"match": turn.match.id}
 
     peer = FakeServer(["m1", "m2"])
@@ -211,7 +211,7 @@ async def test_the_loop_stays_free_while_a_bot_thinks() -> None:
     peer = FakeServer(["m1", "m2"])
     async with running(Slow, peer):
         peer.send(snapshot("m1"), your_turn("m1"), snapshot("m2"), finished("m2"))
-        await asyncio.sleep(0)  # the loop is here although `choose` has not returned
+        await asyncio.sleep(0)  # the loop runs although `choose` has not returned
         assert peer.calls_of("move") == []
         go_on.set()
         await peer.expect("move")
@@ -662,7 +662,7 @@ def test_capabilities_are_those_of_the_class() -> None:
 
 
 async def test_a_bot_that_ends_late_is_given_less_the_next_time() -> None:
-    """Half a second late once: the next turn of the same length ends before the flag."""
+    """After being half a second late once, the next equal turn ends before the flag."""
     now, budgets = [0.0], []
 
     class Late(Bot):

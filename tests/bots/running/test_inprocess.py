@@ -1,4 +1,4 @@
-"""Bots at a table without a server."""
+"""Bots in matches without a server."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_turn_shows_what_the_seat_may_know() -> None:
 
 
 class Listening(Bot):
-    """Plays the first legal move and keeps its messages."""
+    """Plays the first legal move and stores its messages."""
 
     def __init__(self) -> None:
         self.heard: list[Any] = []

@@ -1,4 +1,4 @@
-"""A bot on a standing ladder: it looks for the lobby, stays, and goes without losing a match."""
+"""A bot on a standing ladder: it finds the lobby, stays, and leaves without losing a match."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ async def test_who_is_removed_does_not_come_back() -> None:
 
 
 async def test_another_version_of_the_same_player_joins_anew() -> None:
-    """The lobby knows what the member said when it joined, which was another version."""
+    """The lobby has the version that the member announced when it joined, which differs."""
     peer, stop = FakeServer(lobbies=["L3"]), Shutdown()
     peer.open_lobbies = [brief("L3", "ladder evening")]
     async with running(peer, ladder="evening", stop=stop):
@@ -161,7 +161,7 @@ async def test_another_version_of_the_same_player_joins_anew() -> None:
 
 
 async def test_a_match_that_began_before_the_host_knew_is_played_and_not_left() -> None:
-    """Ctrl-C tells the host first; what it had begun by then is news before its answer."""
+    """Ctrl-C first notifies the host; matches started by then are announced before its answer."""
     peer, stop = FakeServer(), Shutdown()
     peer.open_lobbies = [brief("L3", "ladder evening")]
     peer.holding["ready"] = asyncio.Event()

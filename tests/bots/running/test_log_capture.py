@@ -1,4 +1,4 @@
-"""The path of a bot's output to the record."""
+"""Recording a bot's output."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_the_code_is_out_of_memory_and_still_works() -> None:
     def compiles() -> bool:
         return bool(llvm.parse_assembly("define i32 @one() { ret i32 1 }").get_function("one").name)
 
-    assert compiles()  # so that it is in memory, whatever other tests have given back
+    assert compiles()  # so that it is in memory, even if other tests have released it
     before = _resident_code()
     assert before > 0
     release_llvm_pages()
@@ -58,7 +58,7 @@ class _Unread(type(Path())):  # type: ignore[misc]
 
 
 def _resident_code() -> int:
-    """Return how many KiB of the library's code are in memory."""
+    """Return the KiB of the library's code in memory."""
     found, inside = 0, False
     for line in Path("/proc/self/smaps").read_text().splitlines():
         first = line.split(maxsplit=1)[0]

@@ -1,4 +1,4 @@
-"""A bot's secret on disk: one file a process, kept while it plays, gone when it has ended."""
+"""A bot's secret on disk: one file per process, kept during play and removed at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds are counted by their numbers, whatever news was left out."""
+"""Rounds are counted by number, even if updates were skipped."""
 
 from __future__ import annotations
 

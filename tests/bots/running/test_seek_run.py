@@ -133,7 +133,7 @@ async def test_a_seek_that_is_refused_ends_the_run_or_is_said_again() -> None:
 
 
 async def test_news_that_skip_a_moment_lose_no_round() -> None:
-    """Round 1 was finished and a rematch begun between two news; an old one comes late."""
+    """Round 1 ended and a rematch started between two updates; an old one arrives late."""
     peer = FakeServer()
     async with running(peer, rounds=2) as task:
         await peer.expect("seek")

@@ -1,4 +1,4 @@
-"""Bots' code beside the event loop."""
+"""Running bots' code in threads."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def test_nobody_has_to_wait_for_a_thread() -> None:
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
-    go_on.set()  # the outcome of a wait that was given up is dropped without a word
+    go_on.set()  # the outcome of an abandoned wait is dropped silently
 
 
 def test_a_flag_tells_whoever_asked_while_they_ask() -> None:

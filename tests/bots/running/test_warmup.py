@@ -13,7 +13,7 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 
 @pytest.fixture
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The games in which a move was read, which is the last thing of a turn."""
+    """The games in which a move was parsed, the last step of a turn."""
     found: list[str] = []
     for name in registry.names():
         game = registry.get(name)

@@ -1,4 +1,4 @@
-"""Clocks as they read while they run."""
+"""The text of running clocks."""
 
 from __future__ import annotations
 

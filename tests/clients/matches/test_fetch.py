@@ -14,7 +14,7 @@ from kibitz_protocol.wire.recordfile import Record, RecordError, record_lines
 
 @asynccontextmanager
 async def serving(status: str, body: bytes) -> AsyncIterator[str]:
-    """Answer every request with this; the address is a websocket's."""
+    """Answer every request with this; yields a WebSocket URL."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request = await reader.readuntil(b"\r\n\r\n")

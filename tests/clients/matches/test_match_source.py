@@ -16,7 +16,7 @@ from tests.tools.fake_connection import FakeServerConnection
 
 
 def late(game: Game, record: Record) -> ClientState:
-    """Return the state of a client that has come after twenty plies."""
+    """Return the state of a client that joined after twenty plies."""
     state = ClientState({game.info.name: game})
     state.apply(testing.snapshot(game, record, 20), 0)
     return state

@@ -1,4 +1,4 @@
-"""Records folded to frames, and the errors about invalid records."""
+"""Records replayed to frames, and errors for invalid records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def write(record: Record, path: Path, *more: Entry) -> Path:
 
 
 def end(record: Record) -> tuple[int, int]:
-    """Return the number and the time of the entry that comes next."""
+    """Return the number and the time of the next entry."""
     return len(record.entries) + 1, record.entries[-1].at_ms
 
 
@@ -48,7 +48,7 @@ def test_a_record_is_its_frames_and_its_result(
 
 
 def test_clocks_are_those_that_the_ledger_says(game: Game, running: Record) -> None:
-    """Each move took half a second and brought one: two moves, a second more."""
+    """Each move took half a second and gained one: after two moves there is one second more."""
     frames = recorded_match.build_timeline(game, running).frames
     assert frames[0].clocks is not None
     assert frames[6].clocks is not None

@@ -1,4 +1,4 @@
-"""Following a match: nothing is lost, however late, in whatever pieces."""
+"""Following a match: nothing is lost, with any delay and fragmentation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def client_state_at(game: Game, record: Record, seq: int) -> ClientState:
 
 
 def extra(record: Record, entry: EntryBase, **changes: object) -> Event:
-    """Return an event that changes nothing that is seen of the game."""
+    """Return an event without visible effect on the game."""
     fields = {"match": record.setup.match, "ply": 30, "to_act": 0, "entry": entry}
     return Event.model_validate(fields | changes)
 
@@ -53,7 +53,7 @@ def extra(record: Record, entry: EntryBase, **changes: object) -> Event:
 def test_whoever_comes_when_sees_every_frame_of_the_record(
     game: Game, running: Record, data: st.DataObject
 ) -> None:
-    """Late, with gaps, with snapshots in between: in the end the frames are the record's."""
+    """With late joining, gaps and intermediate snapshots, the final frames equal the record's."""
     whole = recorded_match.build_timeline(game, running)
     events = testing.events(game, running)
     state = client_state_at(game, running, data.draw(st.integers(0, len(events)), label="came"))
@@ -78,7 +78,7 @@ def test_whoever_comes_when_sees_every_frame_of_the_record(
     st.lists(st.sampled_from(["step_back", "step_forward", "go_to_first", "event"]), max_size=60)
 )
 def test_stepping_never_loses_a_frame(game: Game, running: Record, acts: list[str]) -> None:
-    """All steps stay reachable in order, wherever the viewer is while the match goes on."""
+    """All steps remain reachable in order, wherever the viewer is during the match."""
     state = client_state_at(game, running, 0)
     timeline = state.matches[running.setup.match]
     playhead = TimelineCursor(timeline)

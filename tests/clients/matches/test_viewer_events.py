@@ -1,4 +1,4 @@
-"""Recorded matches seen through other eyes: what the server showed while they ran."""
+"""Recorded matches from other viewers' perspectives, equal to what the server showed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def setup(game: Game) -> Setup:
 
 
 def course(game: Game) -> list[Entry]:
-    """A move, a turn that passes, a note, a move, and a seat that crashes."""
+    """A move, a pass, a note, a move, and a crash."""
     return [
         moved(1, 0, 0, 2),
         Flagged(seq=2, at_ms=12_000, ply=1, seat=1, elapsed_ms=11_000),
@@ -67,14 +67,14 @@ def record() -> Record:
 
 @pytest.mark.parametrize("viewpoint", VIEWPOINTS)
 def test_everybody_saw_then_what_a_record_shows_now(record: Record, viewpoint: int | None) -> None:
-    """A record yields the events of the server's own fold and gate, for viewers with views."""
+    """A record yields the same events as the server's own gate, for viewers with views."""
     viewer = REFEREE if viewpoint is None else viewpoint
     sights = list(replay_entries(VEIL, record.setup, record.entries))
     shown = [sight.event(viewer, "every") for sight in sights]
     here = list(recorded_match.events(VEIL, record, viewpoint))
     for told, live in zip(here, shown, strict=True):
         if viewpoint is None and isinstance(told.entry, Noted):
-            continue  # a record that still has its notes is its owner's to read
+            continue  # only the owner may read a record with notes
         assert told.entry == live.entry
         assert (told.ply, told.to_act, told.view) == (live.ply, live.to_act, live.view)
         assert told.clocks == live.clocks

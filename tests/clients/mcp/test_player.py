@@ -1,4 +1,4 @@
-"""A player whose moves are made by calls: the result and effect of each call, and its errors."""
+"""A player controlled by tool calls: each call's result, effect and errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.tools.fake_connection import FakeServerConnection
 
 @asynccontextmanager
 async def playing(link: FakeServerConnection, games: dict[str, Game]) -> AsyncIterator[ToolPlayer]:
-    """Follow what `link` tells; all that was pushed is taken in at the start."""
+    """Follow the events of `link`; process all pushed events first."""
     player = ToolPlayer(link, games, link.now)
     following = asyncio.create_task(player.link.follow())
     await settle()
@@ -45,7 +45,7 @@ async def settle() -> None:
 
 
 def virtually(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine on a loop whose time passes at once."""
+    """Run a coroutine on a loop with virtual time."""
     with asyncio.Runner(loop_factory=async_solipsism.EventLoop) as runner:
         runner.run(work)
 
@@ -257,7 +257,7 @@ def test_a_player_whose_name_is_hostile_is_data(
 
 
 class SilentServer(FakeServerConnection):
-    """A server that takes moves and answers none."""
+    """A server that accepts moves without answering."""
 
     async def move(
         self,
@@ -364,7 +364,7 @@ async def test_comments_and_resignations_are_sent_and_their_refusals_are_sentenc
 
 
 class Absent:
-    """A server that is not there at first."""
+    """A server that is initially unreachable."""
 
     def __init__(self, link: FakeServerConnection) -> None:
         self.there = False

@@ -1,7 +1,7 @@
-"""Tool results tell nothing that their player may not know: the same in two worlds, and no canary.
+"""Tool results reveal no hidden information: they are equal in two worlds and contain no markers.
 
-The worlds are those of `tests/server/match/test_secrets.py`: two plays on a whole server that
-differ only in what one seat may not know.
+The worlds are those of `tests/server/match/test_secrets.py`: two plays on a complete server that
+differ only in information hidden from one seat.
 """
 
 from __future__ import annotations
@@ -55,4 +55,4 @@ def test_two_worlds_read_the_same(name: str, last: bool, tmp_path: Path) -> None
             for owner, secrets in kept.items():
                 assert owner == first.seat or not [each for each in secrets if each in text]
     other = f"p{(pair.seat + 1) % seats}"
-    assert results(first, other) != told  # the comparison is not of a constant
+    assert results(first, other) != told  # the compared output is not constant

@@ -1,4 +1,4 @@
-"""The tools as the SDK's own client finds them: names, output and refusals."""
+"""The tools as seen by the SDK's client: names, output and refusals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def agent(link: FakeServerConnection, games: Mapping[str, Game]) -> AsyncI
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> str:
-    """Call a tool, which has to succeed, and return its output."""
+    """Call a tool, require success, and return its output."""
     text, failed = await outcome(client, tool, **arguments)
     assert not failed, text
     return text

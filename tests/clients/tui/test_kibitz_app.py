@@ -1,4 +1,4 @@
-"""The terminal application, driven by keys against a connection without a server."""
+"""The terminal application, driven by keys with a fake connection."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def match_of(app: KibitzApp) -> MatchScreen:
 
 
 def ending(game: Game, record: Record, link: FakeServerConnection) -> None:
-    """Tell the end of a running match: seat 1 wins because the others are gone."""
+    """Report the end of a running match: seat 1 wins because the others have dropped out."""
     last = recorded_match.build_timeline(game, record).newest
     seats = [{"rank": rank, "score": 0.0} for rank in (2, 1, 3)]
     link.push(
@@ -494,7 +494,7 @@ async def test_names_help_and_playing_the_steps(
 
 @pytest.fixture
 def my_turn(game: Game, running: Record) -> FakeServerConnection:
-    """A connection of the player whose turn it is."""
+    """A connection of the player to act."""
     link = FakeServerConnection(player="p0")
     turn = testing.your_turn(game, running)
     link.push(testing.snapshot(game, running, 30, you=turn.seat), turn)
@@ -567,7 +567,7 @@ async def test_a_person_types_a_move(
 async def test_no_letter_is_a_command_while_one_plays(
     game: Game, games: dict[str, Game], running: Record, my_turn: FakeServerConnection
 ) -> None:
-    """Neither on the own turn nor on another's, which may end while the user types."""
+    """Not on the own turn, and not on another's, which may end while the user types."""
     app = KibitzApp(games, my_turn.connect, now=my_turn.now, follow=True)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
@@ -788,7 +788,7 @@ async def test_a_match_of_ones_own_is_not_watched_but_opens_when_it_is_told(
         assert not any(asked[0] == "watch" for asked in link.requests)
 
 
-# ------------------------------------------------------------------------------- what goes wrong
+# ----------------------------------------------------------------------------------------- failures
 
 
 async def test_a_lost_server_ends_the_application_with_its_error(games: dict[str, Game]) -> None:
@@ -849,7 +849,7 @@ def test_step_lines_name_the_seat_the_move_and_the_comment(game: Game, running: 
     assert Noted(seq=1, at_ms=0, seat=0, text="x").kind == "note"
 
 
-# ------------------------------------------------------------------------------ texts of others
+# -------------------------------------------------------------------------------- untrusted texts
 
 EVIL = "[red]\x1b[31m\x9b1m\u202eb\u200b\n2026 forged\x07[/red][/nothing]"
 
@@ -866,7 +866,7 @@ def poisoned(record: Record) -> Record:
 
 
 def harmless(app: KibitzApp) -> None:
-    """Check all that the terminal gets of the present screen."""
+    """Check the complete terminal output of the current screen."""
     for strip in app.screen._compositor.render_strips():
         assert all(printable.is_safe(c) for segment in strip for c in segment.text), strip.text
 

@@ -1,4 +1,4 @@
-"""The line that is typed: it takes no key of the board while it is empty."""
+"""The input line: while it is empty it leaves all keys to the board."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.clients.pilots import settle
 
 
 class LineApp(App[str]):
-    """One line, which notes what is submitted, and a binding behind it."""
+    """An app with one input line that records submissions, and a key binding."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("left", "note('left')"),

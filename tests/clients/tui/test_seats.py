@@ -1,4 +1,4 @@
-"""The lines that list the players and their engines."""
+"""The lines with players and their engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wall: boards beside each other, results, one key into a match and back."""
+"""The wall: boards side by side, results, and opening and leaving a match with one key."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_what_is_kept_of_matches_that_ended_is_bounded() -> None:
     wall = WallSlots.for_games(["nim"])
     ended = [over(running(f"M{number}", "nim")) for number in range(3_000)]
     for at in range(0, len(ended), 50):
-        wall.update(ended[max(0, at - 50) : at + 50], 0)  # a server lists the newest ones again
+        wall.update(ended[max(0, at - 50) : at + 50], 0)  # the server repeats the newest ones
     assert wall.played == 3_000
     assert [brief.match for brief in wall.finished] == [f"M{at}" for at in range(2_988, 3_000)]
     assert len(wall._counted) == 1_000

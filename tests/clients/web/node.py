@@ -1,4 +1,4 @@
-"""Runs JavaScript for tests, where Node is installed."""
+"""Run JavaScript for tests if Node is installed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIMEOUT_S: Final = 120.0
 
 
 def run_node(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    """Run Node on files of the folder beside this one; they find the client in `KIBITZ_STATIC`."""
+    """Run Node on files in the folder `js`; they find the client in `KIBITZ_STATIC`."""
     assert NODE is not None
     return subprocess.run(
         [NODE, *arguments],

@@ -1,7 +1,7 @@
-"""The board in a real browser: every golden drawn by paints is what its stages are drawn as.
+"""The board in a real browser: drawing a golden by paints equals drawing its stages.
 
-Every paint is applied; what that makes is compared with a new drawing of the stage now and then,
-since a whole board costs far more than a paint: some forty times in a play, and at its end.
+Every paint is applied. The result is compared with a new drawing of the stage only about forty
+times per play and at its end, since drawing a whole board is much slower than a paint.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CHROMIUM = os.environ.get("KIBITZ_TEST_CHROMIUM") or shutil.which("chromium")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
 COMPARED = 40
-"""How often a play is compared, at least."""
+"""The minimum number of comparisons per play."""
 
 ENTRY = b"""import { define } from "./board/board.js";
 define();
@@ -65,7 +65,7 @@ PAGE = b'<!doctype html><body></body><script type="module" src="test.js"></scrip
 
 
 def drawn(path: Path) -> Iterator[tuple[list[Any], list[Any]]]:
-    """Yield the stages of a golden, and the paints between them, for each of its viewers."""
+    """Yield the stages of a golden and the paints between them, for each viewer."""
     first, moves = golden_play(path)
     assert first.seats is not None
     for look in looks(first.game, first.seats):
@@ -86,7 +86,8 @@ def drawn(path: Path) -> Iterator[tuple[list[Any], list[Any]]]:
 @pytest.mark.parametrize(
     "path",
     [
-        # The longest play, seen by six: minutes in a browser. `test_modules` has its paints too.
+        # The longest play with six viewers takes minutes in a browser; `test_modules` covers its
+        # paints.
         pytest.param(path, marks=pytest.mark.slow if "tanks" in path.stem else (), id=path.stem)
         for path in GOLDENS
     ],
@@ -108,13 +109,14 @@ async def test_a_board_that_was_painted_is_the_board_of_its_stage(path: Path) ->
         await page.goto("http://board.test/page.html")
         for stages, paints in drawn(path):
             every = max(7, len(paints) // COMPARED)
-            # The last stage of a long play is drawn in pieces: a page takes messages of some size.
+            # The last stage of a long play is sent in pieces, because messages to a page are
+            # limited in size.
             for start in range(0, len(paints), 50):
                 part = [stages[start : start + 51], paints[start : start + 50]]
                 for compact in (False, True):
                     call = "(given) => differences(...given)"
                     assert await page.evaluate(call, [*part, compact, every]) == []
-            # A wall has two hundred thumbnails: what looks alike is one element.
+            # A wall has two hundred thumbnails, so equal shapes share one element.
             cells = len(stages[0]["cells"])
             count = "stage => counted(stage, true)"
             assert await page.evaluate(count, stages[-1]) <= cells + 25

@@ -1,6 +1,6 @@
-"""The browser client's pure modules, tested in Node; and its stages against those of Python.
+"""The browser client's pure modules, tested in Node, and its stages compared with Python's.
 
-Node is a process, so these run in `make test-e2e`.
+Node is a separate process, so these tests run in `make test-e2e`.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ def test_a_session_has_the_states_and_steps_of_the_python_client() -> None:
         state.value: {step: target.value for step, target in steps.items()}
         for state, steps in TRANSITIONS.items()
     }
-    # A page can open its session again.
+    # A page can reopen its session.
     table["ended"] = {"opened": "away"}
     assert json.loads(done.stdout) == table
 
 
 def _drawn(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield for each viewer of a golden a stage, then paints with the digest of what they make."""
+    """Yield a stage for each viewer of a golden, then paints with digests of the results."""
     first, moves = golden_play(path)
     assert first.seats is not None
     for look in looks(first.game, first.seats):

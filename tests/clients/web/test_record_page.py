@@ -28,7 +28,7 @@ HOSTILE = "</script><script>alert(1)</script><!--\u2028&\"'"
 
 
 class Scripts(HTMLParser):
-    """Collects the elements of a page, and the text of its scripts and styles."""
+    """Collects the elements of a page and the text of its scripts and styles."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ def page_of(
 
 
 def tanks() -> tuple[Game, Record]:
-    """A match of four tanks, in which the second one has noted something."""
+    """A match of four tanks with a note by the second one."""
     game = registry.get("tanks")
     record = testing.play_record(game, ["ada", "bo", "cy", "di"], 40, lambda play: play.legal[0])
     seq, at = len(record.entries) + 1, record.entries[-1].at_ms

@@ -1,4 +1,4 @@
-"""The files of the browser client as they are served."""
+"""The served files of the browser client."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_nothing_comes_from_elsewhere_and_no_markup_is_made_of_text() -> None:
 
 
 def test_only_one_module_says_where_paths_of_the_application_are() -> None:
-    # A proxy may serve them below a path of its own, so that "/host" is "/kibitz/host".
+    # A proxy may serve them below a path, so that "/host" becomes "/kibitz/host".
     absolute = re.compile(
         r"""(?:href[:=]\s*|\.href\s*=\s*|fetch\(|url:\s*)["`]/|\$\{location\.(?:host|origin)\}"""
         r"""|location\.pathname\s*[!=]==?\s*["`]|\(location\.pathname\)"""
@@ -161,7 +161,7 @@ def test_modules_are_joined_as_one_without_imports_or_exports() -> None:
 
 
 def loaded_by(page: str, files: dict[str, bytes]) -> set[str]:
-    """Return the files that a browser loads for a page with boards, whose module loads later."""
+    """Return the files that a browser loads for a page with boards, also deferred ones."""
     styles = {path for path in files if path.encode() in files[SHELL] and path.endswith(".css")}
     modules = {page, "board/board.js", *imported_modules(files)}
     for each in (page, "board/board.js"):

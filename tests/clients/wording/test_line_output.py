@@ -1,4 +1,4 @@
-"""The course of play as lines."""
+"""A match as lines of text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Golden = Callable[[str, str], None]
 def tell_all(
     link: FakeServerConnection, game: Game, record: Record, cause: Cause = Cause.RULES
 ) -> None:
-    """Tell a match from its start to its end."""
+    """Print a match from start to end."""
     assert record.footer is not None
     link.push(testing.snapshot(game, record, 0), *testing.events(game, record))
     last = recorded_match.build_timeline(game, record).newest

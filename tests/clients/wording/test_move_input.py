@@ -164,13 +164,13 @@ def test_an_illegal_move_says_why_and_what_is_near(game: Game, running: Record) 
 
 
 class Word(Model):
-    """A move that is nothing but a text."""
+    """A move that consists only of text."""
 
     text: str
 
 
 class Words(Notation[Word]):
-    """A notation that reads nothing by itself."""
+    """A notation without its own parser."""
 
     def format(self, move: Word) -> str:
         return move.text
@@ -180,7 +180,7 @@ class Words(Notation[Word]):
 
 
 WORDS = cast(Game, SimpleNamespace(Move=Word, notation=Words()))
-"""As much of a game as reading its moves needs."""
+"""The part of a game needed to parse moves."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Names in little room."""
+"""Shortening names."""
 
 from __future__ import annotations
 

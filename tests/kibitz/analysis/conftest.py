@@ -1,4 +1,4 @@
-"""Records to look into."""
+"""Records for tests of the analysis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RECORDS = Path(__file__).parents[3] / "docs/images"
 
 @pytest.fixture(scope="session")
 def nim() -> Record:
-    """Line-Nim: seat 0 won it in 26 plies."""
+    """A Line-Nim match that seat 0 won in 26 plies."""
     return read_record(RECORDS / "line-nim.jsonl")
 
 

@@ -1,4 +1,5 @@
-"""Games branch from a ply of a record: the same seed gives the same games, and they are counted."""
+"""Games branched from a ply of a record: the same seed gives the same games, and results are
+counted."""
 
 from __future__ import annotations
 

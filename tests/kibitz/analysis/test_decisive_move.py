@@ -1,4 +1,4 @@
-"""Blunders that were planted into solved games are found, each at its ply."""
+"""Blunders planted in solved games are found at their plies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bot is asked at every turn with the seat's view, and its values are read correctly."""
+"""A bot receives the seat's view at every turn, and its values are read correctly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TANKS = Path(__file__).parents[3] / "docs/images/tanks.jsonl"
 
 
 class First(Bot):
-    """Plays the first legal move and gives it the ply as its value."""
+    """Plays the first legal move with the ply as its value."""
 
     asked: list[Turn]
 
@@ -47,7 +47,7 @@ def test_every_move_is_judged_by_a_bot_of_its_seat(nim: Record, nim_rules: Game)
     assert found == heard
     assert [each.ply for each in found] == list(range(26))
     assert [each.value for each in found] == [float(each.ply) for each in found]
-    # One of them is only prepared; the others have each the turns of one seat.
+    # One of them is only prepared; each of the others plays one seat.
     assert [{turn.seat for turn in getattr(bot, "asked", [])} for bot in made] == [set(), {0}, {1}]
     assert {turn.budget.ms for turn in made[1].asked} == {5}
     assert not made[1].asked[0].clocks

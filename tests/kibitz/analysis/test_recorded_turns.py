@@ -1,4 +1,4 @@
-"""The turns of a record are those of the match, each before its move."""
+"""The turns reconstructed from a record equal those of the match, each before its move."""
 
 from __future__ import annotations
 

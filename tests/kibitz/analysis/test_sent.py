@@ -1,4 +1,4 @@
-"""The messages sent to each seat: records reveal a server that sends a seat too much."""
+"""The messages sent to each seat: records reveal whether a server sends a seat too much."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_digests_that_were_changed_are_found(all_games: dict[str, Game]) -> None
 
 def test_rules_that_show_a_seat_too_much_are_found(all_games: dict[str, Game]) -> None:
     class Leaking(type(TANKS)):  # type: ignore[misc]
-        """Shows the first seat the view of the second one."""
+        """Shows the first seat the second seat's view."""
 
         def view(self, state: Any, seat: int | None) -> Any:
             return super().view(state, 1 if seat == 0 else seat)
@@ -98,7 +98,7 @@ def test_after_a_restart_and_from_a_checkpoint_the_digests_go_on() -> None:
 def test_a_server_that_was_restarted_in_a_match_writes_a_record_that_holds(
     all_games: dict[str, Game], tmp_path: Path
 ) -> None:
-    """Of a whole server, with everything that players and spectators may ask for."""
+    """On a complete server, with all requests of players and spectators."""
     make_template(tmp_path)
     pair = draw_pair(TANKS, 4, 0, 5, plies=26)
     story = play_scenario(pair, 0, tmp_path)

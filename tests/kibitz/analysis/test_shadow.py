@@ -1,4 +1,4 @@
-"""A bot beside a running match: asked with the seat's view, never with more."""
+"""A bot that shadows a running match: it receives the seat's view and nothing else."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ TANKS = Path(__file__).parents[3] / "docs/images/tanks.jsonl"
 
 
 def snapshot(game: Game, record: Record, viewer: int = -1, **changes: Any) -> Snapshot:
-    """Return the snapshot for a spectator at the start, with the fields of `changes`."""
+    """Return a spectator's snapshot at the start, with the fields in `changes`."""
     setup = record.setup.model_copy(update=changes)
     return MatchViews(MatchState(game, setup)).snapshot(viewer, "watching")
 
 
 class Copying(Bot):
-    """Plays the recorded move at every second of its turns, else the last legal one."""
+    """Plays the recorded move every second turn, otherwise the last legal one."""
 
     record: Record
 
@@ -72,7 +72,7 @@ async def test_the_bot_is_asked_at_every_turn_of_the_seat(nim: Record, nim_rules
 
 
 async def test_answers_are_those_to_the_turns_of_the_match(nim: Record, nim_rules: Game) -> None:
-    """A bot asked beside the match sees the same view and moves as the one that played."""
+    """A shadowing bot sees the same views and moves as the playing one."""
     bot = Copying()
     bot.record = nim
     await answers(nim_rules, nim, bot, 0)
@@ -101,7 +101,7 @@ def test_a_seat_that_is_not_there_is_named(nim: Record, nim_rules: Game) -> None
 
 
 class HistoryClient:
-    """Stands in for a client that watches with every view."""
+    """A fake client that watches with all views."""
 
     def __init__(self, game: Game, record: Record) -> None:
         self._events = list(events(game, record))

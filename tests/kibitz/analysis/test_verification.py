@@ -1,4 +1,4 @@
-"""Honest records hold; each kind of tampering is named, although all hashes were made anew."""
+"""Honest records are valid; each kind of tampering is detected even with recomputed hashes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.tools.measurements import ReportFigure
 from tests.tools.tampered_records import TIMED, played_record
 
 Lines: TypeAlias = list[dict[str, Any]]
-"""Setup, entries and footer of a record, as JSON objects."""
+"""The setup, entries and footer of a record, as JSON objects."""
 Tamper: TypeAlias = Callable[[Lines], Any]
 
 
 def hashed(lines: Lines) -> list[bytes]:
-    """Write the lines with an end of the chain that fits them."""
+    """Write the lines with a matching end of the hash chain."""
     texts = [json.dumps(line, separators=(",", ":")).encode() for line in lines]
     if lines[-1].get("kind") != "end":
         return texts
@@ -37,7 +37,7 @@ def hashed(lines: Lines) -> list[bytes]:
 
 
 def number(lines: Lines) -> None:
-    """Number the entries anew."""
+    """Renumber the entries."""
     for seq, line in enumerate(lines[1:], start=1):
         if line["kind"] != "end":
             line["seq"] = seq

@@ -39,7 +39,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refused(*words: str) -> str:
-    """Return why a command line is refused, which happens before anything is begun."""
+    """Return why a command line is refused before anything starts."""
     done = CliRunner().invoke(kibitz, ["arena", *words])
     assert done.exit_code == 2, done.output
     assert not [*Path.cwd().glob("*.arena")]

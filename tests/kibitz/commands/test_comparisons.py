@@ -1,4 +1,4 @@
-"""Commands that compare: a bot that fails appears in the result and in the exit status."""
+"""Commands that compare bots: failures appear in the result and in the exit status."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COMPARE = {
     "record retry": "test_a_retry_that_fails_is_no_other_answer",
     "match shadow": "tests/kibitz/commands/test_shadow.py",
 }
-"""Commands whose result rests on what bots play, and what tests how they treat faults."""
+"""Commands whose results depend on bots' play, with the tests of their fault handling."""
 OTHERS = {
     *("bot list", "bot new", "bot show", "bot warm", "connect", "game list", "game new"),
     *("game show", "join", "match abort", "match list", "mcp", "pbrain", "record export"),
@@ -40,7 +40,8 @@ OTHERS = {
     *("lobby close", "lobby kick", "lobby list", "lobby rematch", "lobby start"),
     *("token list", "token new", "token revoke"),
 }
-"""Commands that compare nothing: they list, draw, connect, keep, or train by their own games."""
+"""Commands that compare no bots: they list, draw, connect, run ladders, or train on their own
+games."""
 
 FAILING = {
     "crash": """
@@ -119,7 +120,7 @@ def test_a_failure_of_anybody_shows_in_branch(
     assert f"failed: {failing} in seat {at}: {kind} 3" in done.output
     told = json.loads(run(*words, "--json").stdout)
     assert told["faults"] == {str(at - 1): {kind: 3}}
-    # The own failure is a loss; a game that another gave away shows nothing.
+    # A bot's own failure is a loss; a game lost by the opponent's failure proves nothing.
     assert (told["counted"], told["score"]) == ((3, 0.0) if side == "own" else (0, None))
     assert ("no score" in done.output) == (side == "other")
 
@@ -152,8 +153,8 @@ def test_a_retry_that_fails_is_no_other_answer(failing: str) -> None:
 
 
 def test_causes_that_are_faults() -> None:
-    """Of a match that bots play among themselves all but these are play."""
+    """In a match between bots, all entries except these are part of the play."""
     played = {Cause.RULES, Cause.RESIGNATION}
     assert set(Cause) - result_tables.BOT_FAULTS == played
-    # A person may run out of time without a failure of a program.
+    # A person may run out of time without a program failing.
     assert set(Cause) - result_tables.ABNORMAL_CAUSES == {*played, Cause.TIME}

@@ -1,4 +1,4 @@
-"""`kibitz db`: its output and exit status, beside a server and without one."""
+"""`kibitz db`: output and exit status, with and without a running server."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_what_is_lost_is_accepted_once_for_all(world: UsedServer) -> None:
 
 
 def _ahead(path: Path) -> bytes:
-    """Return a mark of a commit that the database lacks."""
+    """Return a watermark for a commit that is not in the database."""
     body = f"999999 {'0' * 32}"
     return f"{body} {zlib.crc32(body.encode()):08x}\n".encode()
 

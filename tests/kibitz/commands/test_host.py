@@ -82,7 +82,7 @@ def test_a_game_is_read_with_its_options() -> None:
 
 
 class KilledError(Exception):
-    """The process ends here, as far as a test is concerned."""
+    """Simulates the end of the process."""
 
 
 async def lobby_of(
@@ -92,7 +92,7 @@ async def lobby_of(
     *,
     killed: bool = False,
 ) -> tuple[str, list[str]]:
-    """Return the lobby that the command would follow, and all lobbies that its player has."""
+    """Return the lobby that the command would follow, and all of its player's lobbies."""
     settings = LobbySettings(
         name=title,
         joinable=joinable,

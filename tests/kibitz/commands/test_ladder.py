@@ -1,4 +1,4 @@
-"""`kibitz ladder rated`: its output about a ladder."""
+"""`kibitz ladder rated`: its output for a rating list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kibitz lobby`: which member a word means, and as whom it asks."""
+"""`kibitz lobby`: how members are identified, and as which player it acts."""
 
 from __future__ import annotations
 

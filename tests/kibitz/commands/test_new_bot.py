@@ -1,4 +1,4 @@
-"""Starters of bots: what `kibitz bot new` writes plays, in each language."""
+"""Bot templates: the output of `kibitz bot new` plays in each language."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_starter_in_python_passes_its_own_test_and_fails_it_when_broken(tmp_pa
 
 
 def require(suffix: str) -> None:
-    """Skip a test where the tools of a language are not installed."""
+    """Skip a test if the tools of a language are not installed."""
     language = LANGUAGES[suffix]
     tool = (language.build or language.run).split()[0]
     if shutil.which(tool) is None:
@@ -62,7 +62,7 @@ def require(suffix: str) -> None:
 
 @pytest.fixture
 def starter(suffix: str, tmp_path: Path) -> list[str]:
-    """The command of a starter, which is written and compiled in `tmp_path`."""
+    """The command of a template that is created and compiled in `tmp_path`."""
     require(suffix)
     done = new_bot(str(tmp_path / f"my-bot{suffix}"), "--game", "line-nim")
     assert done.exit_code == 0, done.output
@@ -87,7 +87,7 @@ def test_a_starter_plays_matches(starter: list[str], tmp_path: Path) -> None:
 @pytest.mark.e2e
 @pytest.mark.parametrize("suffix", LANGUAGES)
 def test_a_starter_reads_json_as_it_is(starter: list[str], tmp_path: Path) -> None:
-    """Names of fields in a text, brackets in a text, and lists in moves mislead no reader."""
+    """Field names and brackets in texts and lists in moves do not confuse any parser."""
     lines = (
         '{"type":"start","players":["\\"type\\":\\"turn\\""]}\n'
         '{"view":{"a":"}\\"legal\\":[{1"},"type":"turn","legal":[{"x":"]}","y":[2,3]}],"ms":9}\n'

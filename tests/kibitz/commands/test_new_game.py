@@ -1,4 +1,4 @@
-"""`kibitz game new`: its files work as they are, and it never overwrites anything."""
+"""`kibitz game new`: its files work unchanged, and it never overwrites anything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kibitz.cli import kibitz
 
 @pytest.fixture
 def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty directory, in which the command runs."""
+    """An empty directory in which the command runs."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -39,7 +39,7 @@ def run(*words: str) -> CommandResult:
 def test_every_bot_has_a_name_of_its_own(bots: list[str], names: list[str]) -> None:
     given = MatchSeries(game=GameChoice("star"), bots=bots).names
     assert given == names
-    assert [claim(name) for name in given] == given  # a shared file name is no obstacle
+    assert [claim(name) for name in given] == given  # equal file names are allowed
     assert len({skeleton(name) for name in given}) == len(given)
 
 

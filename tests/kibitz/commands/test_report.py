@@ -1,4 +1,4 @@
-"""Reports of records, and recorded turns once more."""
+"""Reports of records, and retrying recorded turns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def record() -> Record:
 
 @pytest.fixture(scope="module")
 def turns(record: Record) -> list[int]:
-    """The plies at which seat 0 was to move."""
+    """The plies at which seat 0 had the move."""
     return [each.ply for each in record.entries if isinstance(each, Moved) and each.seat == 0]
 
 

@@ -26,7 +26,7 @@ from kibitz_server.storage.location import PostgresURL
 
 
 def test_each_message_of_the_log_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """This holds for any text: others write names, refusals and error messages."""
+    """This holds for any text, since others control names, refusals and error messages."""
     handlers: list[logging.Handler] = []
 
     def added(*, level: str, **given: list[logging.Handler]) -> None:

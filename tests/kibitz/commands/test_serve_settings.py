@@ -1,4 +1,4 @@
-"""Settings of `kibitz serve`: each one on the command line, in the environment and in a file."""
+"""Settings of `kibitz serve` on the command line, in the environment and in a file."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ VALUES: Mapping[str, Any] = {
     "public_boards": True,
     **HOUSE,
 }
-"""A value of each setting as a file has it, which is not the default."""
+"""A non-default value of each setting, as in a file."""
 NODE = {"node": "alpha", "public_url": "wss://a.example", "db": "postgresql://x@y/z"}
-"""Settings that are given together."""
+"""Settings that must be set together."""
 
 
 class Started:
-    """The arguments that the server was started with."""
+    """Records the arguments that the server was started with."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, directory: Path) -> None:
         self.config: Config | None = None

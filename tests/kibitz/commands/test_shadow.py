@@ -1,4 +1,4 @@
-"""`kibitz match shadow`: the end and the exit status report a bot that fails at a turn."""
+"""`kibitz match shadow`: the summary and the exit status report a bot that fails at a turn."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.kibitz.analysis.conftest import RECORDS
 
 
 class Failing(Bot):
-    """Crashes at its second turn, and answers no legal move at the third."""
+    """Crashes at its second turn and answers with an illegal move at the third."""
 
     turns = 0
 

@@ -15,7 +15,7 @@ from kibitz_server.accounts.tokens import TokenAdmin
 
 
 def issue(path: Path, *words: str) -> Result:
-    TokenAdmin(path / "x.db").close()  # as `kibitz serve` would create it
+    TokenAdmin(path / "x.db").close()  # as created by `kibitz serve`
     return CliRunner().invoke(kibitz, ["token", "new", "ada", "--db", str(path / "x.db"), *words])
 
 

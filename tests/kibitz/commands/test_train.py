@@ -1,4 +1,4 @@
-"""`kibitz train --workers` where an experiment or a pool cannot be had."""
+"""`kibitz train --workers` with an unsupported experiment or an unavailable pool."""
 
 from __future__ import annotations
 

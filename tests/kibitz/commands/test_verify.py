@@ -21,14 +21,14 @@ from tests.tools.profiles import some
 
 Lines: TypeAlias = list[bytes]
 Place: TypeAlias = tuple[str | int, ...]
-"""The path of a value in an object: the keys and indices that lead to it."""
+"""The path of a value in an object: keys and indices."""
 NIM = (RECORDS / "line-nim.jsonl").read_bytes().splitlines(keepends=True)
 GONE = object()
 KINDS = ("move", "flag", "resign", "leave", "return", "forfeit", "note", "comment")
 
 
 def checked(path: Path, text: bytes) -> tuple[int, str]:
-    """Return the status and the output of the command for a record."""
+    """Return the command's exit status and output for a record."""
     path.write_bytes(text)
     done = CliRunner().invoke(verify, [str(path)])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.output
@@ -36,13 +36,13 @@ def checked(path: Path, text: bytes) -> tuple[int, str]:
 
 
 def full_record(name: str) -> Record:
-    """Return the first finished match of a game, with all that a setup can say."""
+    """Return the first finished match of a game, with a complete setup."""
     records = (honest_record(name, seed) for seed in itertools.count())
     return with_full_setup(next(each for each in records if each.footer is not None))
 
 
 def records_of_all_kinds() -> Iterator[tuple[Record, set[str]]]:
-    """Yield finished matches that have entries of kinds that none before it has, and those."""
+    """Yield finished matches that add new kinds of entries, with these entries."""
     missing = set(KINDS)
     for name, seed in itertools.product(("tanks", "chinese-checkers"), range(120)):
         record = honest_record(name, seed)
@@ -79,7 +79,7 @@ def lines_of(record: Record) -> Lines:
 
 
 def leaves(value: Any, path: Place = ()) -> Iterator[Place]:
-    """Yield where every value is: those within others too."""
+    """Yield the paths of all values, including nested ones."""
     if path:
         yield path
     within = value.items() if isinstance(value, dict) else ()
@@ -89,7 +89,7 @@ def leaves(value: Any, path: Place = ()) -> Iterator[Place]:
 
 
 def mutations(value: Any) -> list[Any]:
-    """Return other values for one; `GONE` leaves it out."""
+    """Return replacements for a value; `GONE` removes it."""
     match value:
         case bool():
             return [GONE, not value]
@@ -119,7 +119,7 @@ def mutated(line: dict[str, Any], path: Place, value: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module", params=some(["line-nim", "tanks"], 1))
 def lines(request: pytest.FixtureRequest) -> Lines:
-    """A record, of a game that hides nothing and of one that does."""
+    """Records of games without and with hidden information."""
     return lines_of(full_record(request.param))
 
 
@@ -133,7 +133,7 @@ def test_the_whole_record_holds(tmp_path: Path, lines: Lines) -> None:
 def test_a_record_that_is_cut_off_after_any_line_is_incomplete(
     tmp_path: Path, lines: Lines
 ) -> None:
-    """The last line without its break is still the whole of it."""
+    """The last line without its line break is still complete."""
     path = tmp_path / "r.jsonl"
     assert checked(path, b"")[0] == EXIT_BAD
     for count in range(1, len(lines)):
@@ -159,7 +159,7 @@ def test_a_change_of_any_field_of_any_kind_of_line_is_found(tmp_path: Path) -> N
 
 
 def changes_found(tmp_path: Path, lines: Lines, found: list[Any], number: int) -> int:
-    """Change each value of a line, one after the other; return how many changes were found."""
+    """Change each value of a line in turn; return the number of detected changes."""
     tried = 0
     for place in leaves(found[number]):
         value: Any = found[number]

@@ -1,4 +1,4 @@
-"""A bot that speaks the protocol by hand, with a fault of one's choice: the doctor's test cases.
+"""A bot that speaks the protocol directly, with a selectable fault: the doctor's test cases.
 
 ``python raw_bot.py FAULT [GAME SEATS]``; the faults are those of `FAULTS`, "none" is healthy.
 """
@@ -19,7 +19,7 @@ AT_ONCE = 2
 
 
 class RawBot:
-    """One player; it keeps what has to outlive a connection."""
+    """A player with the state that outlives connections."""
 
     def __init__(self, fault: str, game: str = "line-nim", seats: str = "2") -> None:
         self.fault = fault
@@ -27,7 +27,7 @@ class RawBot:
         self.request = 0
         self.resume: str | None = None
         self.answered: dict[tuple[str, int], dict[str, Any]] = {}
-        """By match and ply the move that was sent, with its id."""
+        """The sent moves with their ids, by match and ply."""
         self.open: dict[int, tuple[str, int]] = {}
         self.seats: dict[str, int] = {}
         """Its seats in running matches."""
@@ -95,7 +95,7 @@ class RawBot:
                 raise SystemExit(7)
 
     def see(self, socket: ClientConnection, news: dict[str, Any]) -> None:
-        """Look at what has happened in a match; a healthy bot need not."""
+        """Handle the events of a match; a healthy bot ignores them."""
         entry = news["entry"]
         drops = entry["kind"] in ("resign", "forfeit")
         own = entry.get("seat") == self.seats.get(news["match"])
@@ -107,7 +107,7 @@ class RawBot:
 
     @property
     def last(self) -> dict[str, Any]:
-        """The move that it sent last."""
+        """Return the last sent move."""
         return [*self.answered.values()][-1]
 
     def turn(self, socket: ClientConnection, turn: dict[str, Any]) -> None:

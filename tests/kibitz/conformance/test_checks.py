@@ -1,4 +1,4 @@
-"""Each check passes with a correct bot, and is the one that detects its fault."""
+"""Each check passes with a correct bot and detects its fault."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SlowBot(Bot):
 
 
 class FearsPasses(Bot):
-    """Fails if there is no choice of moves."""
+    """Fails if there is only one legal move."""
 
     def choose(self, turn: Turn) -> Answer:
         return turn.legal[0] if len(turn.legal) > 1 else turn.legal[1]
@@ -45,7 +45,7 @@ class FearsPasses(Bot):
 
 @contextlib.asynccontextmanager
 async def running_bot(bot: type[Bot], game: str, seats: int) -> AsyncIterator[CheckContext]:
-    """A bot on a conformance server, in this process."""
+    """A bot on a conformance server in this process."""
     box = load_games("plain")
     stop = Shutdown()
     async with start_conformance_server(box) as server:

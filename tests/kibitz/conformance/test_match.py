@@ -1,4 +1,4 @@
-"""A bot in a scripted match receives what a server would send it."""
+"""A bot in a scripted match receives the same messages as from a server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.tools.view_follower import ViewFollower
 
 
 class ListeningServer(ConformanceServer):
-    """A scripted server that keeps its messages."""
+    """A scripted server that stores its messages."""
 
     def __init__(self, views: WantedViews) -> None:
         super().__init__(load_games("plain"))

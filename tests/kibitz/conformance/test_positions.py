@@ -1,4 +1,4 @@
-"""Forced actions are found by looking, in every game that has them."""
+"""Forced actions are found by search in every game that has them."""
 
 from __future__ import annotations
 

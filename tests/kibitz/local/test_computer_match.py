@@ -1,4 +1,4 @@
-"""The lobby of a person and the computer, and what is refused."""
+"""The lobby for a match against the computer, and refused settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The host of the demo, which is asked to close while it opens its lobbies."""
+"""The demo's host is asked to close while it opens its lobbies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.server.fakes import wait_until
 
 
 class SlowServer:
-    """A client whose second lobby is opened while the first one is closed."""
+    """A client whose second lobby opens while the first one is closed."""
 
     def __init__(self) -> None:
         self.hosting = self

@@ -1,4 +1,4 @@
-"""The programme of the demo: every game that is in the box, each with bots that can play it."""
+"""The demo's programme: every built-in game with suitable bots."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_every_item_can_be_played_by_the_bots_of_its_game(demo: DemoGame) -> Non
 
 @pytest.mark.parametrize("demo", DEMO, ids=lambda demo: demo.name)
 def test_every_board_fits_a_tile_of_the_smallest_terminal(demo: DemoGame) -> None:
-    """Six tiles of 26 columns and 11 rows; beside a board are 11 columns for the players."""
+    """Six tiles of 26 columns and 11 rows, with 11 columns for the players next to a board."""
     game = load_games("plain")[demo.name]
     for item in demo.items:
         options = game.Options.model_validate(item.options)

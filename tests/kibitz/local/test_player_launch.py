@@ -1,4 +1,4 @@
-"""The launch of players: their arguments, and the files they may read."""
+"""Launching players: their arguments and the files they may read."""
 
 from __future__ import annotations
 

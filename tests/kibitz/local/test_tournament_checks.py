@@ -1,4 +1,4 @@
-"""The checks that can keep a tournament from starting."""
+"""The checks that can prevent a tournament from starting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the processes of entrants are started: as whom, on what, within which limits."""
+"""Starting entrants' processes: their user, server and limits."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Started = tuple[list[str], dict[str, str], str]
 
 
 async def started(folder: TournamentDirectory, name: str, **fields: Any) -> Started:
-    """Return the command line of an entrant's process, its environment, and the text it gets."""
+    """Return the command line, environment and input of an entrant's process."""
     held = event(**fields)
     services = LocalServices(held, folder)
     entrant = held.entrants[held.names.index(name)]

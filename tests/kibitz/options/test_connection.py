@@ -54,9 +54,9 @@ WORDS: dict[str, list[str]] = {
     "ladder keep": ["FILE"],
     "match abort": ["MATCH"],
 }
-"""The other arguments that a command needs before it would connect."""
+"""The additional arguments that a command needs to connect."""
 EXPLICIT = {"arena"}
-"""Commands that read no token but that of a file."""
+"""Commands that read a token only from a file."""
 
 
 @pytest.mark.parametrize("words", sorted(_commands(kibitz)), ids=" ".join)
@@ -89,7 +89,7 @@ def test_no_command_sends_the_token_of_another_server_or_in_the_clear(
         monkeypatch.delenv("KIBITZ_SERVER", raising=False)
     else:
         monkeypatch.setenv("KIBITZ_SERVER", own)
-    # If it tries nevertheless, it fails in another way, and connects to no server.
+    # If it still tries, it fails differently and connects to no server.
     monkeypatch.setattr("websockets.asyncio.client.connect", _refuse)
     monkeypatch.setattr("kibitz_protocol.client.connection.connect", _refuse)
     monkeypatch.setattr("kibitz.options.session.is_screen", lambda *, plain: True)

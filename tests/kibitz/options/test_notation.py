@@ -54,7 +54,7 @@ class _Shapely:
 
 @pytest.fixture
 def shapes(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A game with options of every kind, as if it were in the box."""
+    """A fake built-in game with options of every kind."""
     monkeypatch.setattr(registry, "names", lambda: ("shapes",))
     monkeypatch.setattr(registry, "get", {"shapes": _Shapely}.__getitem__)
     return "shapes"

@@ -18,7 +18,7 @@ from kibitz_bots.adapters.external_program import WithProgram, program_options
 
 
 def said(*words: str) -> Program | None:
-    """Return the program that a command of its own reads from a command line."""
+    """Return the program that a test command parses from a command line."""
     found: list[Program | None] = []
 
     @click.command(cls=WithProgram)
@@ -82,7 +82,7 @@ def test_play_refuses_what_cannot_be_played_before_anything_starts(
 
 
 def two(*words: str, **options: Any) -> list[Program | None]:
-    """Return what words among the bots of a command name."""
+    """Return the bots and programs named by a command's arguments."""
     given = {"kind": None, "memory": None, "cpu": None, "pause": None, "margin": None}
     usual = given | {"start_limit": None, "whole_board": False, "ahead": True}
     return [program.program_of_word(word, usual | options) for word in words]

@@ -1,4 +1,4 @@
-"""Saved sessions: the data kept of a person, for whom, and its end."""
+"""Saved sessions: their content, their owner, and their removal."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def told() -> list[str]:
 
 
 def kept(who: str, told: list[str], secret: str = "the-secret") -> None:
-    """Save a session as a process would that has ended since."""
+    """Save a session like a process that has since ended."""
     with SavedSession(SERVER, who, told.append) as saved:
         saved.store(client(secret), account=False)
 
@@ -195,7 +195,7 @@ def test_the_host_of_a_lobby_is_found_by_server_and_lobby(told: list[str]) -> No
     kept("name ada", told)
     with SavedSession(SERVER, "name ada", told.append) as saved:
         saved.store_hosted("k", "abc", None)
-        found = sessions.host_of(f"{SERVER}/", "abc")  # also while another process has it
+        found = sessions.host_of(f"{SERVER}/", "abc")  # even while another process uses it
     assert found is not None
     assert (found.name, found.resume) == ("ada", "the-secret")
     assert sessions.host_of(SERVER, "abd") is None

@@ -1,4 +1,4 @@
-"""How the clients for people connect."""
+"""How interactive clients connect."""
 
 from __future__ import annotations
 

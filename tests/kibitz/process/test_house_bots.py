@@ -1,4 +1,4 @@
-"""The house bots of a server, as it asks for them."""
+"""The house bots of a server, as listed and started by it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kibitz_bots.catalog.personality import EngineSpec
 from kibitz_bots.levels import table
 
 COMPILING_MIB = 400
-"""The resident memory of a bot that compiles a search and holds no table yet."""
+"""The resident memory of a bot that compiles a search, before it allocates a table."""
 
 
 def test_a_host_form_can_be_made_of_what_is_said_of_a_bot() -> None:

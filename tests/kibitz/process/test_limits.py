@@ -1,4 +1,4 @@
-"""Limits of processes: a process over a limit ends, with the reason."""
+"""Limits of processes: a process over a limit is ended with a reason."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ print("still here", len(hoard) >> 20, flush=True)
 
 
 def bounded_hoarder(folder: Path, size: int, seconds: float) -> subprocess.CompletedProcess[str]:
-    """Run a program that takes `size` MiB as a house bot is run, with a limit of 200 MiB."""
+    """Run a program that uses `size` MiB like a house bot, with a limit of 200 MiB."""
     (folder / "hoarder.py").write_text(HOARDER.format(size=size, seconds=seconds))
     command = child_command("hoarder", limits=limit_arguments(None, None, resident_mib=200))
     env = os.environ | {"PYTHONPATH": str(folder)}
@@ -103,7 +103,7 @@ def test_memory_that_is_only_mapped_counts_for_nothing() -> None:
 
 
 def groups(directory: Path, controllers: str) -> Path:
-    """A directory that looks like one of cgroups."""
+    """A directory that looks like a cgroup."""
     (directory / "cgroup.subtree_control").write_text(controllers)
     return directory
 
@@ -141,7 +141,7 @@ def test_where_no_group_can_be_made_there_is_none(tmp_path: Path) -> None:
 def test_a_group_is_removed(tmp_path: Path) -> None:
     (tmp_path / "kibitz-bot-7").mkdir()
     process_limits.remove_cgroup(8, tmp_path)
-    # The files of a real group go with its directory; here there must be none.
+    # The files of a real cgroup vanish with its directory; here it must be empty.
     (tmp_path / "kibitz-bot-8").mkdir()
     process_limits.remove_cgroup(8, tmp_path)
     assert [each.name for each in tmp_path.iterdir()] != []

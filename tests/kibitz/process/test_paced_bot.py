@@ -11,7 +11,7 @@ from kibitz_bots.sdk import Bot, Turn
 
 
 class First(Bot):
-    """Plays the first legal move, and keeps its messages."""
+    """Plays the first legal move and stores its messages."""
 
     games = ("star",)
     at_once = 7
@@ -38,7 +38,7 @@ class Slow(First):
 
 
 class OneTurn:
-    """A turn whose waiting is watched instead of done."""
+    """A turn that records waits instead of waiting."""
 
     legal = ({"to": 1},)
 

@@ -151,11 +151,11 @@ def test_a_house_bot_that_fails_is_told_once_a_failure() -> None:
     ]
 
 
-# --- what happens while the connection is lost ----------------------------------------------------
+# --- events during a connection loss --------------------------------------------------------------
 
 
 class ListingClient:
-    """A client whose server has this list of the lobby's matches; None where the lobby is gone."""
+    """A client whose server has this list of the lobby's matches; None if the lobby is gone."""
 
     url = "ws://127.0.0.1:9"
 
@@ -179,7 +179,7 @@ def done(news: LobbyNews, count: int) -> LobbyNews:
 
 
 async def test_a_match_that_ended_unseen_is_asked_for() -> None:
-    """To a reconnecting client, the server lists running matches only."""
+    """For a reconnecting client, the server lists only running matches."""
     course, client = LobbyProgress("L"), ListingClient([brief(1, RESULT), brief(2)])
     course.apply(view("running", [ADA, BOB], [brief(1), brief(2)]))
     assert await client.catch_up(course) == []
@@ -233,7 +233,7 @@ async def test_what_nobody_knows_is_asked_for_once() -> None:
 
 
 async def test_matches_that_are_told_of_are_not_asked_for() -> None:
-    """Neither those that begin, before the lobby says so, nor while old ones are not known."""
+    """Not for matches that start before the lobby's update, and not while old ones are unknown."""
     course, client = LobbyProgress("L"), ListingClient([])
     course.apply(done(view("running", [ADA, BOB], []), 3))
     assert await client.catch_up(course) == []

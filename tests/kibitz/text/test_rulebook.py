@@ -1,4 +1,4 @@
-"""The rules of the games, as the terminal shows them."""
+"""The rules of the games as shown in the terminal."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_page_is_html_that_does_nothing_and_leads_nowhere() -> None:
 
 
 def test_an_installed_package_has_the_pages_too() -> None:
-    """They are packed beside the packages, where they are looked for."""
+    """They are packaged in the expected location."""
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     packed = build["targets"]["wheel"]["force-include"]["docs/games"]
     assert packed == rulebook.PLACES[0].name

@@ -1,4 +1,4 @@
-"""How a run is shown: a line now and then without a terminal, a bar on one."""
+"""The display of a run: occasional lines without a terminal, a bar on a terminal."""
 
 from __future__ import annotations
 

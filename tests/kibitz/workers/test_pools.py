@@ -1,4 +1,4 @@
-"""The pools of workers without processes: the option, errors, and code without an event loop."""
+"""Worker pools without processes: the option, errors, and code without an event loop."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def test_ray_that_is_not_installed_is_a_sentence(monkeypatch: pytest.Monke
 
 
 class StandInRay:
-    """The part of Ray's API that joins a cluster, under the control of a test."""
+    """A fake of Ray's API for joining a cluster."""
 
     def __init__(self, init: Callable[[], object]) -> None:
         self._init = init
@@ -75,7 +75,7 @@ class StandInRay:
 
 
 async def join(monkeypatch: pytest.MonkeyPatch, address: str, ray: StandInRay) -> int:
-    """Join a cluster and leave it; return how many workers it has."""
+    """Join and leave a cluster; return its number of workers."""
     monkeypatch.setattr(ray_pool, "_import_ray", lambda: ray)
     async with ray_pool.ray_pool(address) as pool:
         return pool.size
@@ -94,7 +94,7 @@ async def test_a_cluster_is_joined_and_left(monkeypatch: pytest.MonkeyPatch) -> 
 async def test_an_address_where_nobody_listens_is_a_sentence_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Ray would ask again for many minutes, and hear of no Ctrl-C meanwhile."""
+    """Ray would retry for many minutes and ignore Ctrl-C."""
     ray = StandInRay(threading.Event().wait)
     with pytest.raises(
         PoolError, match=r"1:1: expected a Ray cluster: nothing is listening there$"
@@ -136,7 +136,7 @@ async def test_a_task_that_raises_answers_with_its_sentence() -> None:
 
 
 class FakePool:
-    """A pool that answers with what `react` makes of a task."""
+    """A pool that answers tasks with `react`."""
 
     size = 2
     shared_machine = True

@@ -1,4 +1,4 @@
-"""The client against a scripted server on a real socket of this machine."""
+"""The client with a scripted server on a real loopback socket."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ CLOSED = LobbyClosed(lobby="L1", reason="closed")
 
 
 class Line:
-    """One connection as the script of a test sees it."""
+    """A connection as seen by a test's script."""
 
     def __init__(self, socket: ServerConnection) -> None:
         self.socket = socket
@@ -102,9 +102,9 @@ Script = Callable[[Line], Awaitable[None]]
 
 @asynccontextmanager
 async def _server(*scripts: Script) -> AsyncIterator[str]:
-    """A server that plays one script a connection; a script that fails fails the test.
+    """A server that runs one script per connection; a failing script fails the test.
 
-    So does a task that is left when all is over.
+    A task left over at the end fails it too.
     """
     waiting = list(scripts)
     failures: list[BaseException] = []
@@ -134,7 +134,7 @@ async def _server(*scripts: Script) -> AsyncIterator[str]:
 
 
 async def _stay(line: Line) -> None:
-    """Until the client goes."""
+    """Wait until the client disconnects."""
     await line.socket.wait_closed()
 
 
@@ -542,7 +542,7 @@ async def test_a_large_snapshot_is_read() -> None:
 async def test_a_message_that_is_too_large_ends_it_with_a_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is not asked for again, as on the next connection it would be as large."""
+    """It is not requested again, because it would be equally large on the next connection."""
     monkeypatch.setattr(connection, "MAX_SERVER_FRAME", 2**20)
     snapshot = next(message for message in NEWS if message.type == "snapshot")
     large = snapshot.model_copy(update={"view": {"text": "x" * 2**20}})
@@ -561,7 +561,7 @@ async def test_a_message_that_is_too_large_ends_it_with_a_sentence(
 
 
 async def test_secrets_for_an_encrypted_server_go_to_no_other() -> None:
-    """A server that names others of its cluster cannot make a client send them in the clear."""
+    """A server that names other nodes cannot make a client send secrets to them unencrypted."""
     tried: list[object] = []
     session = Session(ClientIdentity(token="the-token"), connection.now_ms(), chance=lambda: 0.0)
     session.addresses.present = "ws://127.0.0.1:9"
@@ -601,7 +601,7 @@ async def test_a_fault_of_its_own_is_heard_by_all_who_wait(
 
 @pytest.mark.parametrize("owner", [Client, Hall, Hosting])
 def test_every_public_method_names_only_refusals_that_exist(owner: type) -> None:
-    """Codes stand in backquotes with an underscore; so do few other names."""
+    """Codes are names with an underscore in backquotes; few other names look like that."""
     other = {"frame_bytes"}
     for name, member in inspect.getmembers(owner):
         if not name.startswith("_"):

@@ -1,4 +1,4 @@
-"""The token of the environment goes to its own server only, and to no other in the clear."""
+"""The environment's token is sent only to its own server, and never unencrypted to others."""
 
 from __future__ import annotations
 

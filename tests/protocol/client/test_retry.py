@@ -1,4 +1,4 @@
-"""Pauses between connections and the pace of requests, in virtual time."""
+"""Reconnect delays and the request rate, in virtual time."""
 
 from __future__ import annotations
 

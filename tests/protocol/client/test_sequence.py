@@ -1,4 +1,4 @@
-"""Which event is the next one, which is old, and which proves a loss."""
+"""Classifying events as next, old, or proof of a loss."""
 
 from __future__ import annotations
 

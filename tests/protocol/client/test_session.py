@@ -1,4 +1,4 @@
-"""The session against a scripted server, with all messages that a server may send."""
+"""The session with a scripted server, with all server messages."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _move(match: str = "m1", ply: int = 0) -> Callable[[int], Request]:
 
 
 def _told(peer: ScriptedServer) -> list[object]:
-    """Return the news of a match: numbers of events, and names of other messages."""
+    """Return the messages of a match: numbers of events, names of other messages."""
     told: list[object] = []
     while peer.events:
         news = peer.next_event(NewsReceived).news
@@ -234,7 +234,7 @@ class TestHello:
         peer.advance(9_999)
         assert not peer.events
         peer.advance(1)
-        # Ten seconds are all the patience that there is for a first welcome.
+        # The first welcome times out after ten seconds.
         assert isinstance(peer.next_event(SessionEnded).error, UnreachableError)
 
     def test_a_version_of_the_future_is_not_spoken(self, peer: ScriptedServer) -> None:
@@ -354,7 +354,7 @@ class TestRequests:
     def test_the_pace_stays_below_the_servers_limit(self, peer: ScriptedServer) -> None:
         peer.accept_hello(limits=LIMITS.model_copy(update={"burst": 4, "messages_per_second": 2}))
         ids = [_ask(peer, lambda id: Note(id=id, match="m1", text="x")) for _ in range(4)]
-        # Hello counted for two of four.
+        # Hello used two of four credits.
         peer.expect_request(Note, id=ids[0])
         peer.expect_request(Note, id=ids[1])
         peer.next_event(Opened)
@@ -406,7 +406,7 @@ class TestRequests:
         )
         online.send(refused)
         other = _ask(online, lambda id: ListGames(id=id))
-        online.expect_request(ListGames, id=other)  # the pace of this connection is not the matter
+        online.expect_request(ListGames, id=other)  # the rate of this connection does not matter
         online.advance(wait)
         online.expect_request(Move, id=id)
         online.send(Done(re=id, seq=1))
@@ -723,11 +723,11 @@ class TestNumbers:
 
 
 class Room:
-    """A server in memory: one match that counts moves, applied once by id and ply."""
+    """An in-memory server with one match that counts moves, applied once by id and ply."""
 
     def __init__(self) -> None:
         self.log: list[int] = []
-        """The request id of each ply's move."""
+        """The request id of the move at each ply."""
 
     def hear(self, frame: bytes) -> list[ServerMessage]:
         request = decode_request(frame)
@@ -768,7 +768,7 @@ class Room:
 
 
 class Wire:
-    """Joins a session with a room; its owner decides what arrives and when it breaks."""
+    """Connects a session with the fake server; the test controls deliveries and failures."""
 
     def __init__(self) -> None:
         self.session = _session(patience=SessionTimeouts(opening_ms=None, away_ms=None))
@@ -793,7 +793,7 @@ class Wire:
                 pass
 
     def settle(self) -> None:
-        """Let everything arrive that is on its way."""
+        """Deliver everything in transit."""
         self.step("pause")
         while self._there or self._back:
             self.step("there")
@@ -828,7 +828,7 @@ def test_whatever_breaks_every_move_is_applied_once_and_answered_once(choices: l
 
 
 def _assert_unbroken(happened: list[SessionEvent], last: int) -> None:
-    """Each event is the one after the event or the snapshot before it, up to the last."""
+    """Each event directly follows the previous event or snapshot, up to the last one."""
     seen: int | None = None
     for one in happened:
         if not isinstance(one, NewsReceived):
@@ -843,7 +843,7 @@ def _assert_unbroken(happened: list[SessionEvent], last: int) -> None:
 
 
 class TestLobbyViews:
-    """The server tells the whole lobby once, and then what changes; the owner hears of wholes."""
+    """The server sends the full lobby once and then changes; the owner receives full lobbies."""
 
     def _views(self, peer: ScriptedServer) -> list[LobbyNews]:
         found = []
@@ -899,7 +899,7 @@ class TestLobbyViews:
     def test_what_was_told_on_an_earlier_connection_is_not_changed_any_more(
         self, online: ScriptedServer
     ) -> None:
-        """A reconnecting client gets the whole lobby; until then its state is unknown."""
+        """A reconnecting client receives the full lobby; until then its state is unknown."""
         online.send(LOBBY)
         self._views(online)
         online.disconnect()
@@ -917,7 +917,7 @@ class TestLobbyViews:
 
 
 class TestHall:
-    """The session reports the hall as a whole, whatever the server sends."""
+    """The session always reports the full hall, whatever the server sends."""
 
     def test_changes_are_put_into_the_hall(self, online: ScriptedServer) -> None:
         _ask(online, lambda id: Subscribe(id=id, topic="hall"))
@@ -950,7 +950,7 @@ class TestHall:
 
 
 def _wall(peer: ScriptedServer, *matches: str, watching: list[str] | None = None) -> None:
-    """Ask for a wall, and let the server show all of it, or `watching` only."""
+    """Request a wall, and let the server show all of it or only `watching`."""
     _ask(peer, lambda id: Wall(id=id, matches=list(matches)))
     shown = list(matches) if watching is None else watching
     request = peer.expect_request(Wall, matches=list(matches))
@@ -1070,7 +1070,7 @@ def test_who_comes_back_is_sent_to_its_lobby(peer: ScriptedServer) -> None:
 
 
 def test_a_server_that_is_gone_is_looked_for_at_the_others(online: ScriptedServer) -> None:
-    """The order: the last server, then the configured address, then the other servers."""
+    """The order is the last server, the configured URL, then the other servers."""
     _ask(online, lambda id: Join(id=id, lobby="x"))
     online.send(_elsewhere(online.expect_request(Join)))
     _come_with_ticket(online, nodes=["ws://b", "ws://c"])
@@ -1109,7 +1109,7 @@ def test_a_ticket_is_shown_again_where_its_player_is_not_known_yet(peer: Scripte
 
 
 def test_who_is_never_let_in_where_it_was_sent_asks_at_home_again(online: ScriptedServer) -> None:
-    """The server there has lost its database, and the one here has not heard of it yet."""
+    """The other server has lost its database, and this one does not know it yet."""
     online.disconnect()
     for _ in range(MOST_HOPS + 1):
         assert online.session.addresses.present is None
@@ -1149,7 +1149,7 @@ def test_a_request_is_not_sent_to_and_fro_for_ever(online: ScriptedServer) -> No
 
 
 def test_a_request_is_sent_on_as_long_as_servers_die_meanwhile(online: ScriptedServer) -> None:
-    """Of a cluster in trouble: a move goes where its match is, however often that changes."""
+    """In a failing cluster, a move follows its match however often that moves."""
     id = _ask(online, lambda id: Move(id=id, match="m1", ply=0, action={"x": 1}))
     for _ in range(2 * MOST_HOPS):
         online.send(_elsewhere(online.expect_request(Move)))
@@ -1170,11 +1170,11 @@ def test_a_hello_is_not_sent_to_and_fro_for_ever(peer: ScriptedServer) -> None:
         assert peer.session.connect_at == peer.now
         peer.connect()
     peer.send(_elsewhere(peer.expect_request(Hello)))
-    assert peer.session.connect_at > peer.now  # as one that the server was too busy for
+    assert peer.session.connect_at > peer.now  # like a request for which the server was too busy
 
 
 def test_what_was_watched_is_followed_once_and_then_given_up(online: ScriptedServer) -> None:
-    """Two matches at two servers: a connection is at one of them."""
+    """Two matches on two servers: a connection is to one of them."""
     _watch(online, "m1", 1)
     _watch(online, "m2", 1)
     online.disconnect()
@@ -1194,7 +1194,7 @@ def test_what_was_watched_is_followed_once_and_then_given_up(online: ScriptedSer
 def test_a_seat_is_followed_from_where_hello_was_sent_to_by_who_did_not_know_better(
     peer: ScriptedServer,
 ) -> None:
-    """A server that stood still sends a player to where its lobby was before."""
+    """A suspended server redirects a player to the lobby's earlier node."""
     peer.accept_hello()
     peer.send(_snapshot("m1", 1, you=0))
     peer.disconnect()
@@ -1209,7 +1209,7 @@ def test_a_seat_is_followed_from_where_hello_was_sent_to_by_who_did_not_know_bet
     peer.connect()
     _welcome(peer, peer.expect_request(Hello, ticket="a-ticket-to-onward"))
     again = peer.expect_request(Rejoin, match="m1")
-    peer.send(moved.model_copy(update={"re": again.id}))  # not to and fro
+    peer.send(moved.model_copy(update={"re": again.id}))  # not back and forth
     assert peer.session.state is SessionState.ONLINE
     peer.events.clear()
 

@@ -84,7 +84,7 @@ controls = st.builds(
 
 @given(controls, st.lists(st.integers(0, 6_000), max_size=12))
 def test_time_is_conserved(control: TimeControl, turns: list[int]) -> None:
-    """Nothing is charged twice or lost: the time left is the initial time less the time used."""
+    """Nothing is charged twice or lost: remaining time equals initial time minus time used."""
     clock = full_clock(control)
     for charged in turns:
         total = until_flag(control, clock)
@@ -94,7 +94,7 @@ def test_time_is_conserved(control: TimeControl, turns: list[int]) -> None:
             return
         used = total - (until_flag(control, after) - control.increment_ms)
         over = max(0, charged - control.move_ms)
-        # A period that was begun and not used up is whole again, so less than one is missing.
+        # A partially used period is restored, so less than one period is missing.
         given_back = over - used
         assert 0 <= given_back < control.period_ms
         assert given_back == 0 or over > clock.main_ms + clock.bank_ms

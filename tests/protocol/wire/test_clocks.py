@@ -1,4 +1,4 @@
-"""Time controls: the notation that people type and the schema behind it."""
+"""Time controls: the typed notation and the schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decoding bytes: every good message round-trips, everything else is a `DecodeError`."""
+"""Decoding bytes: every valid message round-trips, everything else is a `DecodeError`."""
 
 from __future__ import annotations
 
@@ -171,8 +171,7 @@ def test_a_client_may_not() -> None:
         decode_request(json.dumps(fields))
 
 
-# The invariant of the fuzzers: whatever comes in, out comes a message that is written and
-# read back as the same, or a DecodeError, and nothing else.
+# The fuzzers' invariant: every input yields either a message that round-trips or a DecodeError.
 
 actions = st.dictionaries(
     st.text(min_size=1, max_size=8),
@@ -229,7 +228,7 @@ JSON = st.recursive(
 
 @st.composite
 def grafts(draw: st.DrawFn) -> bytes:
-    """A good message with some value in it replaced by any JSON at all."""
+    """A valid message with one value replaced by arbitrary JSON."""
     root = json.loads(draw(st.sampled_from(FRAMES)))
     here: object = root
     while True:

@@ -1,4 +1,4 @@
-"""Pydantic's first complaint as a sentence with its path."""
+"""Pydantic's first error as a sentence with its path."""
 
 from __future__ import annotations
 

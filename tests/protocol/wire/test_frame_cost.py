@@ -1,4 +1,4 @@
-"""The size of a frame bounds its cost: the worst frames of every type, counted, not timed."""
+"""A frame's size bounds its cost: operations are counted for the worst frames of every type."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from kibitz_protocol.wire.codec import MAX_EXPLAINED, DecodeError, decode_reques
 from tests.tools.heavy_frames import MODELS, full_message, invalid_frames, valid_frames
 
 MOST_ERRORS = 64
-"""More errors than any frame of 16 KiB may have, of which there is room for ten thousand."""
+"""The limit on errors in a frame of 16 KiB, which has room for ten thousand."""
 MOST_READS = 4
-"""How often the JSON of a frame may be parsed: checked, validated, its id found, and explained."""
+"""The maximum number of JSON parses per frame: check, validation, finding the id, explanation."""
 
 
 class Work:
-    """Counts what decoding a frame does."""
+    """Counts the operations of decoding a frame."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.errors = 0
@@ -70,7 +70,7 @@ def test_the_worst_frame_of_every_type_makes_few_errors(
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_the_longest_valid_frames_of_every_type_are_read(kind: str) -> None:
-    """No bound on fields, lists and brackets is in the way of a message that its model accepts."""
+    """The limits on fields, lists and brackets never block a message that its model accepts."""
     for frame in valid_frames(kind):
         assert decode_request(frame).type == kind
 

@@ -1,4 +1,4 @@
-"""The ends of frames, besides those that the library writes."""
+"""Frame boundaries, in addition to those that the library writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lag compensation of a match: the bank of a seat, and the cap on standstill."""
+"""The lag compensation of a match: a seat's bank, and the limit for suspensions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TURNS = st.lists(st.tuples(st.integers(0, 10_000), st.integers(-5, 10**9)), max_
 
 
 def forgiven(lag: Lag, turns: list[tuple[int, int]]) -> list[int]:
-    """Return the allowance of each turn of a seat; a turn is elapsed time and round trip."""
+    """Return the allowance of each of a seat's turns, given as elapsed time and round trip."""
     left, allowed = lag.bank_ms, []
     for elapsed_ms, rtt_ms in turns:
         allowed.append(allowance(elapsed_ms, rtt_ms, left))

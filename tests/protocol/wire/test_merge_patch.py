@@ -1,4 +1,4 @@
-"""Merge patches: the examples of RFC 7396, and differences from one object to another."""
+"""Merge patches: the examples in RFC 7396, and differences between objects."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_difference_has_only_fields_that_differ(old: Fields, new: Fields) -> N
 
 @given(old=_OBJECTS, new=_OBJECTS)
 def test_a_patch_is_hardly_larger_than_the_whole(old: Fields, new: Fields) -> None:
-    """Beyond the whole it has the names of what is gone, and so no other bound is needed."""
+    """Besides new values it contains only names of removed keys, so no limit is needed."""
     size = len(json.dumps(difference(old, new)))
     assert size <= len(json.dumps(new)) + sum(_removals(old, new))
 

@@ -60,7 +60,7 @@ def test_a_record_may_start_with_a_byte_order_mark(path: Path) -> None:
 
 
 def test_the_chain_runs_over_the_bytes_of_every_line() -> None:
-    # Two links worked out with the command sha256sum: of "a", and of that link and "b".
+    # Two links computed with the command sha256sum: of "a", and of that link and "b".
     first = chain_hash(EMPTY_CHAIN, b"a")
     assert first == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
     assert (
@@ -70,7 +70,7 @@ def test_the_chain_runs_over_the_bytes_of_every_line() -> None:
 
 
 def test_the_hash_covers_the_footer_too() -> None:
-    """It is the link of the footer with an empty text in place of the hash itself."""
+    """It is the link of the footer with an empty string instead of the hash."""
     *before, last = (line.removesuffix(b"\n") for line in _lines())
     link = EMPTY_CHAIN
     for line in before:
@@ -249,7 +249,7 @@ def test_every_entry_is_read_back_as_it_was(some: list[Entry]) -> None:
 
 
 def _values(entry: Entry) -> list[object]:
-    """The values of an action; equality alone would take True for 1."""
+    """The values of an action with types, since True equals 1."""
     return list(entry.action.values()) if isinstance(entry, Moved) else []
 
 
@@ -262,7 +262,7 @@ def test_an_export_of_a_log_is_the_record_whatever_pieces_it_comes_in() -> None:
 
 
 def test_a_public_export_has_bare_numbers_for_notes_and_is_a_record() -> None:
-    """A comment that speaks of notes is none, and stays."""
+    """A comment that mentions notes is not a note and is kept."""
     said = Comment(text='"kind":"note"')
     secret = Noted(seq=1, at_ms=5, seat=0, text='canary "kind":"move"')
     move = Moved(seq=2, at_ms=9, ply=0, seat=0, action={"to": 1}, comment=said)
@@ -275,5 +275,5 @@ def test_a_public_export_has_bare_numbers_for_notes_and_is_a_record() -> None:
 
 def test_the_commitment_is_the_hash_of_seed_and_nonce() -> None:
     assert SETUP.commitment == seed_commitment(SETUP.seed, SETUP.nonce)
-    # Worked out with the command sha256sum, of "ab".
+    # Computed with the command sha256sum, of "ab".
     assert seed_commitment("a", "b").startswith("fb8e20fc2e4c3f24")

@@ -1,4 +1,4 @@
-"""Every refusal is explained to people, and every close code is one of ours."""
+"""Every refusal has an explanation, and every close code is one of ours."""
 
 from __future__ import annotations
 

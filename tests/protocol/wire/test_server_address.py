@@ -1,4 +1,4 @@
-"""A server's address, and its websocket and pages below it."""
+"""A server's URL, and the URLs of its WebSocket and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The share of a rank."""
+"""The share for a rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models without unused parts: equal in all that is written, and shared where equal."""
+"""Unvalidated models: equal in serialization, and shared if equal."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from kibitz_protocol.wire.values import derive_seed, seed_number
 
 
 def test_a_derived_seed_is_the_hash_of_its_path() -> None:
-    """Pinned: with other numbers the events and lobbies of a seed would play other games."""
+    """Pinned: other numbers would change the games of existing seeds."""
     assert f"{derive_seed(7, 'match', 3):064x}" == (
         "8dc589202841df0b4a9c68d1264f46cde8e04dcf0eedbee991206f71c67e0702"
     )

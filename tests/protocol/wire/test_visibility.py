@@ -129,7 +129,7 @@ VIEWERS = (0, 1, 2, PUBLIC, REFEREE)
 
 
 def test_an_entry_that_depends_on_no_viewer_is_the_same_object_for_all() -> None:
-    """The server encodes such an event once, so this may not be wrong for any entry."""
+    """The server encodes such an event once, so this must be correct for every entry."""
     for entry in (*ENTRIES, MOVE, SAID, NOTE, FLAG, FORFEIT):
         for hidden in (False, True):
             seen = [redact(entry, viewer, hidden) for viewer in VIEWERS]
@@ -162,7 +162,7 @@ def test_an_event_tells_of_the_view_what_was_asked_for(
 
 HOUSE, PERSON = (Player(player=kind, name=kind, kind=kind) for kind in ("house", "human"))
 LIVE = {
-    # seats, rated, comments: whether spectators are shown comments at once
+    # seats, rated, comments: whether spectators see comments immediately
     ("house", False, "none"): True,
     ("house", False, "after"): True,
     ("house", False, "spectators"): True,
@@ -190,13 +190,13 @@ LIVE = {
 }
 SEATS = {"house": [HOUSE, HOUSE], "mixed": [HOUSE, PERSON], "people": [PERSON, PERSON]}
 AUDIENCES = {
-    # comments: of a spectator, of a seat, of a seat where the game hides something
+    # comments: of a spectator, of a seat, of a seat in a game with hidden information
     "none": (None, None, None),
     "after": ("spectators", "spectators", "referee"),
     "spectators": ("spectators", "spectators", "referee"),
     "everybody": ("everybody", "everybody", "everybody"),
 }
-"""The viewers who see comments at once, by the setting for comments."""
+"""The viewers who see comments immediately, by setting."""
 
 
 def setup_of(seats: str, rated: bool, comments: str) -> Setup:
@@ -239,7 +239,7 @@ REMARKS: dict[str, Entry] = {
 def test_spectators_lose_comments_that_are_not_live(
     name: str, viewer: int, live: bool, hidden: bool
 ) -> None:
-    """Spectators at the public view, of referees, and at the shoulders of author and opponent."""
+    """Spectators with the public, the referee's, the author's and the opponent's view."""
     told = spectators_entry(REMARKS[name], viewer, live)
     shown = redact(told, spectators_see_as(told, viewer), hidden)
     text = "mine" if name == "remark" else "look at b2"

@@ -102,7 +102,7 @@ def test_hand_prefers_near_central_and_nobody_left_behind() -> None:
     assert list(row).index(int(row[np.argmax(weights[list(row)])])) == centre
     assert weights[row[centre]] > weights[row[0]]
     assert weights[3] - weights[1] > LEFT_BEHIND  # out of the three deepest holes
-    assert weights[6] - weights[3] < LEFT_BEHIND  # there is nothing special further on
+    assert weights[6] - weights[3] < LEFT_BEHIND  # no bonus further on
 
 
 @pytest.mark.parametrize("evaluation", [euclid, hand])

@@ -1,4 +1,4 @@
-"""Greedy games of arrays, and the fitness that the report makes of them."""
+"""Greedy games of arrays, and the report's fitness derived from them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_equal_players_win_half_and_results_depend_on_the_seed_alone() -> None:
 
 def test_stuck_pairs_begin_again_so_often_and_no_more() -> None:
     stuck = np.zeros(121)
-    stuck[list(HoleGames(stuck).shape.home(0, 10))] = -1  # its pegs stay at home for ever
+    stuck[list(HoleGames(stuck).shape.home(0, 10))] = -1  # its pegs never leave home
     came = HoleGames(distances("hand"), most_restarts=3).play(stuck[None], [1], 0, 2)[0]
     assert came[:, hole_games.WON].tolist() == [0, 0]
     assert came[:, hole_games.RESTARTS].tolist() == [3, 3]
@@ -76,7 +76,7 @@ def test_a_judge_of_more_than_a_weight_for_every_hole_plays_by_its_evaluation() 
 
 
 def test_an_evaluation_of_weights_alone_plays_as_they_do() -> None:
-    """The same moves are worth the most, so hand against itself is an even game both ways."""
+    """Both choose the same moves, so hand against itself is even in both seats."""
     arrays = distances("hand")[np.newaxis]
     games = HoleGames(distances("hand"), evaluation=evaluation.hand)
     came = games.play(arrays, [3], 0, 200)[0]

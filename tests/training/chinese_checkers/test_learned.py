@@ -28,7 +28,7 @@ class Silent:
 
 
 def learn(out: Path, generations: int, seed: int = 3) -> bytes:
-    """Run the experiment briefly; return what its weights are."""
+    """Run the experiment briefly; return its weights."""
     out.mkdir(exist_ok=True)
     parameters = LearnedParameters(population=4, generations=generations, openings=1, test=0)
     learned.run(parameters, TrainingRun(out, seed, 1, "a command", Silent()))

@@ -1,4 +1,4 @@
-"""Games between players that plan two moves of their own."""
+"""Games between players that plan two of their own moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Priors of moves fitted to choices."""
+"""Fitting move priors to choices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHAPE = geo.geometry("star", geo.COMMON["star"])
 
 
 def drawn(leave: np.ndarray, enter: np.ndarray, count: int, goal: int = GOAL) -> list[Choice]:
-    """Return choices among ten random moves, by the probabilities that priors give."""
+    """Return choices among ten random moves with the priors' probabilities."""
     source, found = np.random.default_rng(5), []
     turned = turned_holes(SHAPE, goal)
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""Class weights are fitted to games: the numbers are those of the search, and the fit is right."""
+"""Fitting class weights to games: the features equal the search's, and the fit is correct."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from kibitz_training.five_in_a_row.patterns import PatternParameters
 from kibitz_training.journal import JournalError, encode
 
 FEW = 200
-"""Positions of a search: enough for a legal move."""
+"""The positions per search, enough for a legal move."""
 BOARD = 10
 
 
@@ -34,7 +34,7 @@ def games() -> list[PlayedGame]:
 
 
 class Said:
-    """Keeps what a run says."""
+    """Stores the output of a run."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -52,7 +52,7 @@ def training(out: Path, seed: int = 5, threads: int = 1) -> TrainingRun:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Runs of so few games, all in one batch."""
+    """Runs with so few games that all fit in one batch."""
     monkeypatch.setattr(game_batches, "BATCH", 3)
     monkeypatch.setattr(game_batches, "HELD_BACK", 3)
     return 3
@@ -76,7 +76,7 @@ def test_a_search_values_positions_by_the_numbers_and_the_weights(games: list[Pl
     fd: Any = pattern_board.empty_board(BOARD, False, tb)
     source = np.random.default_rng(1)
     drawn = source.integers(-300, 300, SIZE).astype(float)
-    drawn[0] = drawn[kinds.FIVE] = 0.0  # a class that is worth nothing, in the search too
+    drawn[0] = drawn[kinds.FIVE] = 0.0  # a class with weight zero, also in the search
     ev = weights_file.with_numbers(drawn)
     for move in games[0].moves:
         assert threat.evaluate(fd, ev) == pattern_games.numbers(fd) @ drawn

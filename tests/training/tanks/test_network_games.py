@@ -21,7 +21,7 @@ GAME: Any = registry.get("tanks")
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["report", "eyes"])
 def test_games_are_those_of_the_rules(kind: Any) -> None:
-    # The same game is played by the views and moves of the game, with the same random numbers.
+    # The same game is replayed with the game's views and moves and the same random numbers.
     source = np.random.default_rng(8)
     count = networks.REPORT_WEIGHTS if kind == "report" else networks.EYES_WEIGHTS
     weights = source.normal(size=(2, count))

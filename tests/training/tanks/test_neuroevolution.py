@@ -1,4 +1,4 @@
-"""The evolution of networks that the report describes."""
+"""The report's evolution of networks."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def star(game: Game, running: Record) -> Scene:
 
 
 def square() -> Scene:
-    """Nine places with something of everything that scenes can say."""
+    """Nine places with every feature of scenes."""
     cells = [Cell(f"{'abc'[x]}{y + 1}", x, y, "floor") for y in range(3) for x in range(3)]
     cells[0] = Cell("a1", 0, 0, "floor", owner=0, heading=90)
     cells[1] = Cell("b1", 1, 0, "fog")
@@ -112,7 +112,7 @@ def test_every_ground_at_every_scale(name: str, golden: Golden) -> None:
 
 @pytest.mark.parametrize("name", SCENES)
 def test_highlights_and_names_stay_inside_of_the_picture(name: str) -> None:
-    """With the cursor anywhere the picture has the size that was promised, and all places."""
+    """With the cursor at any place, the picture has the announced size and all places."""
     scene = SCENES[name]
     for scale in scales_of(scene):
         for cell in scene.cells[:: max(1, len(scene.cells) // 20)]:
@@ -258,7 +258,7 @@ def test_texts_and_seats_are_readable_on_every_ground(colors: palette.Palette) -
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast ratio of WCAG."""
+    """Return the WCAG contrast ratio."""
     low, high = sorted(map(luminance, (one, other)))
     return (high + 0.05) / (low + 0.05)
 

@@ -1,4 +1,4 @@
-"""The tool that isolates bots: the one found to work, and the error if none does."""
+"""The tool that isolates bots: selecting a working one, and the error if there is none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kibitz.process.isolation.backends import BackendError, Isolation, Tool, cho
 
 @pytest.fixture
 def public() -> Iterator[Path]:
-    """A directory that every user may enter."""
+    """A directory that every user can enter."""
     path = Path(tempfile.mkdtemp(prefix="kibitz-public-")).resolve()
     path.chmod(0o755)
     yield path

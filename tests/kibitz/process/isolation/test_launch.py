@@ -1,4 +1,4 @@
-"""The launch of a foreign bot: its process gets nothing that it could use for an attack."""
+"""Launching an untrusted bot: its process gets nothing useful for an attack."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOWHERE = "ws://127.0.0.1:8765"
 
 
 async def output(code: str, tool: Tool = "none", descriptors: Sequence[int] = ()) -> str:
-    """Return the output of a program that is started as a bot is."""
+    """Return the output of a program that is started like a bot."""
     words = [sys.executable, "-I", "-S", "-c", code]
     async with isolated(
         Isolation(tool), words, url=NOWHERE, seen=[], env={}, descriptors=descriptors

@@ -1,4 +1,4 @@
-"""The way to the server from a network that reaches nothing else."""
+"""The relay to the server from an otherwise isolated network."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def test_who_loses_a_connection_comes_back_by_another() -> None:
 
 
 class GoneWriter:
-    """The side of a bot that was killed while the server still talks to it."""
+    """The bot's side after it was killed while the server is still sending."""
 
     def __init__(self, *, noticed: bool) -> None:
         self.noticed = noticed
@@ -96,7 +96,7 @@ class GoneWriter:
 
     def write(self, data: bytes) -> None:
         if self.noticed:
-            raise RuntimeError("the handler is closed")  # as the transports of uvloop do
+            raise RuntimeError("the handler is closed")  # like uvloop's transports
 
     async def drain(self) -> None:
         raise ConnectionResetError("Connection lost")

@@ -1,4 +1,4 @@
-"""The parent of a bot's processes: it ends as the bot does, and nothing of the bot stays."""
+"""The parent of a bot's processes: it exits with the bot's status and leaves no process behind."""
 
 from __future__ import annotations
 

@@ -339,7 +339,7 @@ async def test_a_heartbeat_and_a_batch_that_find_the_fence_tell_of_it_once(
 async def test_a_node_that_stands_still_in_the_middle_of_a_batch_keeps_no_lobby(
     url: PostgresURL,
 ) -> None:
-    """The database has received the first part of a pipeline and would wait forever for the rest."""
+    """The database has received part of a pipeline and would wait forever for the rest."""
     first, second = node(url, "a"), node(url, "b")
     waiter = RecordingWaiter()
     lobby, _ = lobby_with_match(first, waiter)
