@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from typing import Final, TypeAlias, TypeVar
 
 MAX_COMPLETE_GROUPS: Final = 84
-"""Up to this many possible groups, all are played: the number of ways to choose three out of
+"""The maximum number of groups of a complete design: the number of ways to choose three out of
 nine."""
 CLIMB_STEPS: Final = 4000
 """The number of steps of a hill climb before it restarts."""

@@ -94,7 +94,7 @@ def lobby() -> LobbyBrief:
     )
 
 
-# ----------------------------------------------------------------------------- what is put together
+# ------------------------------------------------------------------------------ assembled texts
 
 
 def test_the_words_of_a_match_are_single_lines() -> None:

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 
-/** Asks the pages that it is given for, then says hello over a websocket; prints what comes. */
+/** Requests the given pages, then sends hello over a WebSocket; prints the responses. */
 public class Ask {
     public static void main(String[] words) throws Exception {
         HttpClient client = HttpClient.newHttpClient(); // offers HTTP/2 with every plain request

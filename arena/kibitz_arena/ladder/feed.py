@@ -1,7 +1,7 @@
 """The public feed of a ladder: standings, encounters, recent results and losses.
 
-Pure. The feed is one JSON object for other people's pages and programs, rewritten as games end. The
-ladder's own page is rendered from the same object.
+The module does no I/O. The feed is one JSON object for other people's pages and programs, rewritten
+as games end. The ladder's own page is rendered from the same object.
 """
 
 from __future__ import annotations

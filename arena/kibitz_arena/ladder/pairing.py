@@ -1,4 +1,4 @@
-"""Pairing and seating on a standing ladder. Pure.
+"""Pairing and seating on a standing ladder, without I/O.
 
 The entrant that has waited longest is paired first, with the cheapest opponents. The cost of an
 opponent has two parts: the difference in rating, and the number of meetings beyond those with the

@@ -1,4 +1,4 @@
-"""The state of a standing ladder, derived from its journal. Pure.
+"""The state of a standing ladder, derived from its journal without I/O.
 
 Every entry goes through `LadderState.apply`, whether it was just written or read from disk. So a
 ladder has the same state after a crash. Times are stored in the entries.

@@ -138,7 +138,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/mcts-guided",
-        "Monte Carlo tree search with learned move probabilities and the learned evaluation",
+        "runs Monte Carlo tree search with learned move probabilities and the learned evaluation",
         EngineSpec(imported(f"{_SEARCH}.guided:GuidedMcts"), imported(f"{_SEARCH}.learned:guided")),
         _GUIDED.parameters,
         algorithm="mcts",
@@ -148,7 +148,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/champion",
-        "the strongest configuration in trials, for any number of seats",
+        "plays the strongest configuration found in trials, for any number of seats",
         EngineSpec(mcts(10).load, EVALUATIONS["stragglers"].load),
         mcts(10, explore=None).parameters,
         algorithm="mcts",

@@ -47,9 +47,9 @@ PERSONALITIES = (
             "alphabeta": "searches several stones ahead, judged by the rows on the board",
         },
     ),
-    _level("beginner", 1, "the report's first level: the best utility of one stone"),
-    _level("intermediate", 3, "the report's second level: minimax to depth 2 beyond the stone"),
-    _level("advanced", 5, "the report's third level: minimax to depth 4 beyond the stone"),
+    _level("beginner", 1, "the report's first level: plays the stone with the best utility"),
+    _level("intermediate", 3, "the report's second level: runs minimax to depth 2 after the stone"),
+    _level("advanced", 5, "the report's third level: runs minimax to depth 4 after the stone"),
     Personality(
         f"{_GAME}/threat",
         "tracks every threat on the board and searches forcing sequences of fours to the end",

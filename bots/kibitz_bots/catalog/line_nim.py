@@ -17,7 +17,7 @@ _SEARCH = "kibitz_search.line_nim"
 
 EVALUATIONS = {
     "parts": NamedEvaluation(
-        imported(f"{_SEARCH}.evaluation:parts"), "by the theory of small parts"
+        imported(f"{_SEARCH}.evaluation:parts"), "by exact values of small parts"
     ),
     "outcome": NamedEvaluation(imported(f"{_SEARCH}.evaluation:outcome"), "by the result only"),
 }
@@ -62,7 +62,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/solver",
-        "perfect once at most 28 cells are free",
+        "plays perfectly once at most 28 cells are free",
         EngineSpec(imported(f"{_SEARCH}.solver:LineNimSolver"), at_once=2),
         (
             SEED,

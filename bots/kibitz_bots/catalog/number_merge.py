@@ -32,7 +32,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/solver",
-        "perfect once at most 26 numbers remain; a depth-limited search before that",
+        "plays perfectly once at most 26 numbers remain, with a depth-limited search before that",
         EngineSpec(imported(f"{_SEARCH}.solver:NumberMergeSolver"), at_once=2),
         (
             SEED,

@@ -143,14 +143,12 @@ TABLE = Parameter(
     is_memory=True,
     example=64,
 )
-DEFEND = Parameter(
-    "defend", float, 10.0, "the lead of its own from which it plays paranoid", most=1e9
-)
+DEFEND = Parameter("defend", float, 10.0, "the own lead at which it plays paranoid", most=1e9)
 ATTACK = Parameter(
     "attack",
     float,
     10.0,
-    "the lead of another player from which it plays against that player",
+    "the lead of an opponent at which it plays against that opponent",
     most=1e9,
 )
 NEAR = Parameter(

@@ -128,7 +128,7 @@ MINIMAX = Algorithm(
 ALPHABETA = Algorithm(
     name="alphabeta",
     load=imported("kibitz_search.algorithms.alphabeta:AlphaBeta"),
-    summary="finds the same moves as minimax but searches much deeper, judged {by}",
+    summary="prunes the minimax search to look much deeper, judged {by}",
     parameters=(SEED, TIME, PLIES, TABLE),
     seats=(2,),
 )
@@ -153,7 +153,7 @@ BRS = Algorithm(
 MPMIX = Algorithm(
     name="mpmix",
     load=imported("kibitz_search.algorithms.mpmix:MpMix"),
-    summary="paranoid when leading, plays against another leader, else max^n; judged {by}",
+    summary="plays paranoid when it leads, against a leading opponent, else max^n; judged {by}",
     parameters=(SEED, TIME, PLIES, width(), DEFEND, ATTACK),
 )
 
@@ -180,6 +180,6 @@ def mcts(
     return Algorithm(
         name="mcts",
         load=imported("kibitz_search.algorithms.mcts:Mcts"),
-        summary="Monte Carlo tree search with playouts judged {by}",
+        summary="runs Monte Carlo tree search with playouts judged {by}",
         parameters=mcts_options(lead, plies=plies, epsilon=epsilon, widen=widen, explore=explore),
     )

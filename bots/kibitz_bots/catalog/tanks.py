@@ -49,7 +49,7 @@ PERSONALITIES = (
         "hand",
         summaries={
             "greedy": "explores, fires at visible targets and leaves lines of fire",
-            "mcts": "Monte Carlo tree search over possible worlds that match its observations",
+            "mcts": "runs Monte Carlo tree search over possible worlds that match its observations",
         },
     ),
     Personality(
@@ -70,7 +70,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/ann",
-        "a small network with a tank-centered view, trained by an evolution strategy",
+        "uses a small network with a tank-centered view, trained by an evolution strategy",
         EngineSpec(
             imported(f"{_SEARCH}.networks:EyesNetwork"),
             functools.partial(_shipped, "ann"),
@@ -82,7 +82,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/ann-report",
-        "the report's network and training; its input is the codes of the local board",
+        "uses the report's network and training, with the codes of the local board as input",
         EngineSpec(_REPORT_NETWORK, functools.partial(_shipped, "ann-report"), at_once=16),
         (SEED,),
         algorithm="network",
@@ -90,7 +90,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/ann-report-scaled",
-        "the same network with the codes divided by ten",
+        "uses the report's network with the codes divided by ten",
         EngineSpec(_REPORT_NETWORK, functools.partial(_shipped, "ann-report-scaled"), at_once=16),
         (SEED,),
         algorithm="network",

@@ -1,7 +1,7 @@
 """Count the rounds that a bot has played in lobbies found by seeking.
 
-No I/O. A lobby's updates may skip short-lived states, so rounds are counted by number: an update
-about round 3 implies that two have been played.
+The module does no I/O. A lobby's updates may skip short-lived states, so rounds are counted by
+number: an update about round 3 implies that two have been played.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-// Plays a match through the tools of `kibitz mcp`, as an agent does. Its only argument is an object
-// with `command` and `args` of the server and, in `lobby`, the lobby to join, or null where there
-// is no kibitz server to be found. What every step said is printed as one object.
+// Plays a match through the tools of `kibitz mcp`, like an agent. The only argument is an object with
+// the server's `command` and `args` and the `lobby` to join, null if there is no kibitz server. The
+// output of all steps is printed as one object.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 

@@ -1,4 +1,4 @@
-// A WebSocket that is none: it tells a page of PLAN.boards live matches (tests/tools/wall_feed.py).
+// A fake WebSocket that feeds PLAN.boards live matches to a page (tests/tools/wall_feed.py).
 
 class FeedSocket extends EventTarget {
   readyState = 1;
@@ -57,7 +57,7 @@ class FeedSocket extends EventTarget {
       this.matches.push(started);
       this.step(started);
     }
-    // Beside each other, as matches are: every one has its own moment.
+    // Spread over time, like real matches.
     this.timers ??= setInterval(() => this.beat(), 10);
     this.begun ??= performance.now();
   }

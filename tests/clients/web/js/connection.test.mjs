@@ -6,7 +6,7 @@ const { Connection, Refusal } = await use("wire/connection.js");
 const URL_ = "ws://games.example:8765/ws";
 const LIMITS = { frame_bytes: 16384, messages_per_second: 20, burst: 40, lobbies: 4 };
 
-/** The other end of a websocket, in the test's hands. */
+/** A fake WebSocket controlled by the test. */
 class FakeSocket {
   static all = [];
   sent = [];
@@ -33,7 +33,7 @@ class FakeSocket {
     this.onmessage?.({ data: JSON.stringify(message) });
   }
 
-  /** Take what was sent since the last call. */
+  /** Take the messages sent since the last call. */
   take() {
     return this.sent.splice(0);
   }

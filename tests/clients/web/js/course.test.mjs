@@ -129,7 +129,7 @@ test("a viewpoint's own entries stand in place of the others", () => {
   assert.equal(courseOf(recorded, { stage: empty, to_act: 0, steps: [{ ply: 1, to_act: 0 }] }).steps[0].entry.text, "up");
 });
 
-// --- the past of a match, and its news ----------------------------------------------------
+// --- the history of a match, and its events -----------------------------------------------
 
 class Model extends EventTarget {
   id = "m";
@@ -149,7 +149,7 @@ class Model extends EventTarget {
   }
 }
 
-/** A server with a past of `last` entries that gives two a page, and answers when it is let. */
+/** A server with a history of `last` entries, two per page, that answers when told to. */
 function serverWith(last) {
   const asked = [];
   const request = (message) => new Promise((resolve) => {

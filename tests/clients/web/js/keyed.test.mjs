@@ -5,7 +5,7 @@ import { use } from "./use.mjs";
 globalThis.document = { activeElement: null };
 const { KeyedList } = await use("parts/keyed.js");
 
-/** As much of an element as a list needs. */
+/** The part of an element that a list needs. */
 class FakeElement {
   children = [];
   parent = null;

@@ -1,4 +1,4 @@
-// Reads stages and paints as lines of JSON, applies them, and compares with the digests beside them.
+// Reads stages and paints as JSON lines, applies them, and compares the results with their digests.
 
 import { createHash } from "node:crypto";
 import { createInterface } from "node:readline";

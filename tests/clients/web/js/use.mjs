@@ -1,4 +1,4 @@
-// What the tests share: the client's modules, and pieces that a browser has and Node has not.
+// Shared by the tests: the client's modules, and fakes of browser APIs that Node lacks.
 
 globalThis.CustomEvent ??= class extends Event {
   constructor(type, options = {}) {
