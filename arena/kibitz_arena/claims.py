@@ -1,5 +1,4 @@
-"""Claims: hypotheses about a tournament's result, written as sentences and checked against its
-games.
+"""Claims: hypotheses about a tournament, written as sentences and checked against its games.
 
     Ada scores at least 95% against Bob    her share of the points in the games that both played
     Ada scores at least 60%                her share of the points against all opponents

@@ -38,8 +38,10 @@ class JournalMismatchError(JournalError):
 
 
 class Header(Strict):
-    """The first line, which identifies the journal's owner. It may contain a seed, so only the host
-    may see it."""
+    """The first line, which identifies the journal's owner.
+
+    It may contain a seed, so only the host may see it.
+    """
 
     model_config = ConfigDict(populate_by_name=True, serialize_by_alias=True)
 

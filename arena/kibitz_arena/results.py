@@ -47,8 +47,10 @@ class TournamentInfo(Tolerant):
 
 
 class EntrantStanding(Tolerant):
-    """An entrant's standing. Ratings are in Elo; `low` and `high` are the bounds of the 95%
-    interval."""
+    """An entrant's standing.
+
+    Ratings are in Elo; `low` and `high` are the bounds of the 95% interval.
+    """
 
     name: str
     what: str = Field(description="a description, such as `bot bots/ada.py`")

@@ -60,8 +60,7 @@ class ScheduledGame:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The games of one group with one seed; the names are in the seating order of the first
-    rotation."""
+    """The games of one group with one seed; the names are in the first rotation's order."""
 
     tag: str
     round: int | None

@@ -1,5 +1,4 @@
-"""Sequential probability ratio tests: decide whether A is better than B with as few games as
-possible.
+"""Sequential probability ratio tests: decide with few games whether A is better than B.
 
 The generalized sequential probability ratio test (GSPRT) on the scores of blocks. Under H0, A's
 expected score is that of a player `elo0` stronger than B; under H1, `elo1` stronger, in logistic

@@ -239,8 +239,7 @@ class RandomPlies(ConfigModel):
 
 
 class OpeningFile(ConfigModel):
-    """Openings from another program's file; the tournament stores the openings instead of the file
-    name."""
+    """Openings from another program's file; the tournament stores them, not the file name."""
 
     file: Annotated[str, Field(min_length=1)]
     """A path relative to the tournament's file: a Gomocup opening file (``.txt``), a Piskvork game

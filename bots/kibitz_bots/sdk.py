@@ -334,8 +334,7 @@ class Bot:
         """
 
     def on_match_start(self, match: Match) -> None:
-        """Handle the start of a match, before its first turn; also called after a restart of the
-        bot."""
+        """Handle the start of a match, before its first turn; called again after a restart."""
 
     def on_match_end(self, match: Match, result: Result) -> None:
         """Handle the result of the match."""

@@ -1,5 +1,4 @@
-"""The image without Docker: a wheel built from exactly the copied files, in a new environment, with
-the image's commands.
+"""The image without Docker: a wheel built from the copied files, and the image's commands.
 
 The dependencies are those of the test environment, so nothing is downloaded; kibitz itself comes
 from the wheel.

@@ -36,8 +36,7 @@ async def until_watched(url: str) -> None:
 
 
 class Opponent:
-    """A player that inspects the match before its first move, plays some turns in seat 2 and
-    resigns."""
+    """A player in seat 2 that inspects the match, plays some turns and resigns."""
 
     def __init__(self, kibitz: Kibitz, url: str, stack: ExitStack) -> None:
         self.match = ""

@@ -132,9 +132,7 @@ async def _follows_nothing(node: ServerProcess) -> None:
 async def test_spectators_go_on_without_a_gap_when_their_node_takes_the_match_over(
     tmp_path: Path, cluster: PostgresCluster
 ) -> None:
-    """One of the two remaining nodes takes the lobby over: there spectators switch from the tail to
-    the match; at the other node nothing changes for them.
-    """
+    """Spectators at the node that takes over switch to the match; others notice nothing."""
     with three_nodes(tmp_path, cluster) as nodes:
         async with (
             asyncio.timeout(120),

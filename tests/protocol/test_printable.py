@@ -1,5 +1,4 @@
-"""The filter for terminals, logs and reports: it blocks everything dangerous and changes nothing
-else."""
+"""The filter for terminals, logs and reports blocks dangerous text and changes nothing else."""
 
 from __future__ import annotations
 

@@ -33,8 +33,10 @@ def chromium_path() -> str | None:
 
 
 async def launch(playwright: Playwright) -> Browser:
-    """Start the browser. Root, as in containers, cannot use Chromium's sandbox. The software GPU is
-    disabled because it is slower than none.
+    """Start the browser.
+
+    Root, as in containers, cannot use Chromium's sandbox. The software GPU is disabled because it
+    is slower than none.
     """
     arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     path = chromium_path()

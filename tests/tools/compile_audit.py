@@ -49,8 +49,7 @@ def requested_signatures() -> Iterator[list[str]]:
 
 
 def measure(spec: str) -> tuple[int, list[str]]:
-    """Return the number of signatures requested by a bot's warm-up, and those requested by its
-    turns.
+    """Count the signatures that a bot's warm-up requests; list those that its turns request.
 
     The bot plays a complete play against itself, on the default board with the minimum number of
     seats.

@@ -27,8 +27,9 @@ def instructions(dockerfile: str) -> Iterator[list[str]]:
 
 
 def let_through(path: str, patterns: Sequence[str]) -> bool:
-    """Return whether `.dockerignore` includes a file in the context: the last pattern that matches
-    it or one of its directories decides.
+    """Return whether the context includes a file.
+
+    The last pattern in `.dockerignore` that matches it or one of its directories decides.
     """
     parts = path.split("/")
     prefixes = ["/".join(parts[: count + 1]) for count in range(len(parts))]

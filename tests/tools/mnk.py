@@ -1,5 +1,4 @@
-"""The m,n,k game: an unregistered game that is passed to servers in addition to the registered
-ones.
+"""The m,n,k game: an unregistered game that tests pass to servers.
 
 Two seats put marks on a board of `columns` by `rows` cells; `row` marks in a row win. Moves and
 views use cell numbers, from the top left.

@@ -81,8 +81,7 @@ class StreamLog:
 
 @dataclass(frozen=True)
 class Written:
-    """A committed entry: its writer, the time (UTC in seconds), and the lobby's owner at that
-    time."""
+    """A committed entry: its writer, time (UTC in seconds), and the lobby's owner then."""
 
     stream: str
     seq: int

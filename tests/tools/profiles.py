@@ -1,5 +1,4 @@
-"""Hypothesis profiles: the number of examples per property test, selected by an environment
-variable.
+"""Hypothesis profiles: the number of examples per property test, set by a variable.
 
 ``HYPOTHESIS_PROFILE`` is ``quick`` (10 examples, what ``make test`` runs and the default),
 ``default`` (100, ``make test-e2e`` and continuous integration) or ``thorough`` (1000,

@@ -34,8 +34,7 @@ class Kept(EntryBase):
 
 
 class Hosted(EntryBase):
-    """From now on the ladder is played in this lobby; outstanding games of an earlier one are
-    lost."""
+    """The ladder moved to this lobby; outstanding games of an earlier one are lost."""
 
     kind: Literal["hosted"] = "hosted"
     lobby: Key

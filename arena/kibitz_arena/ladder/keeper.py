@@ -55,7 +55,7 @@ lobby."""
 MAX_VERSION: Final = 40
 """The number of characters of a version that identify an entrant."""
 ABSENT_SECONDS: Final = 1.0
-"""The refusal if a player has left; the next lobby update will show it."""
+"""How long they are not paired if one of them has left, which the next lobby update shows."""
 TRANSIENT_REFUSALS: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL})
 """Refusals after which the same request is retried a little later."""
 GAME_REFUSALS: Final = frozenset(

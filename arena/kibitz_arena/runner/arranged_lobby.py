@@ -25,9 +25,11 @@ class LobbyGoneError(Exception):
 
 
 class ArrangedLobby:
-    """The arranged lobby with the key `key`. `outstanding` returns the tags of games that were
-    requested and are not in the journal yet; `viewed` is called with each new view before `view`
-    changes."""
+    """The arranged lobby with the key `key`.
+
+    `outstanding` returns the tags of games that were requested and are not in the journal yet;
+    `viewed` is called with each new view before `view` changes.
+    """
 
     def __init__(
         self,

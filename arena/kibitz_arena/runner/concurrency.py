@@ -19,7 +19,7 @@ WINDOW_SIZE: Final = 20
 WINDOWS_BEFORE_GROWTH: Final = 3
 """The number of consecutive windows without lateness after which the limit grows."""
 MIN_BOUND_MS: Final = 5.0
-"""The minimum bound; schedulers of desktop systems cannot do better."""
+"""The minimum bound; schedulers of common operating systems cannot guarantee less."""
 LATENCY_SHARE: Final = 0.25
 """The share of a move's time that lateness may use up."""
 
@@ -27,8 +27,8 @@ LATENCY_SHARE: Final = 0.25
 def latency_bound_ms(clock: TimeControl) -> float | None:
     """Return the maximum acceptable lateness, None without a clock.
 
-    It is a quarter of the time that every move is guaranteed: time per move, a byo-yomi period, or
-    the increment.
+    It is a quarter of the time that every move is guaranteed: the time per move plus the increment
+    or a byo-yomi period.
     """
     if not clock.limited:
         return None

@@ -40,8 +40,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class CollectedRecord:
-    """A fetched record: its path relative to the tournament's directory, and the time used by
-    seat."""
+    """A fetched record: its path in the tournament's directory, and the time used by seat."""
 
     path: str
     used_ms: tuple[int, ...]

@@ -41,8 +41,10 @@ Tell = Callable[[str], None]
 
 
 class EntrantSupervisor:
-    """Runs the processes of all entrants. `played` returns the number of an entrant's finished
-    games."""
+    """Runs the processes of all entrants.
+
+    `played` returns the number of an entrant's finished games.
+    """
 
     def __init__(
         self,

@@ -54,7 +54,7 @@ from kibitz_protocol.wire.records import Comment
 GAME = "five-in-a-row"
 SMALLEST, LARGEST = 5, 20
 LARGEST_NUMBER = 10**18
-"""Longer numbers are clipped to this many digits: some managers send 2**64 - 1 for no limit."""
+"""Longer numbers are read as this one: some managers send 2**64 - 1 for no limit."""
 TURN_MS = 30_000
 """The default time for a turn."""
 MARGIN_MS = 50
@@ -551,8 +551,7 @@ def without_time_limit(spec: str) -> str:
 
 
 def table_within(spec: str, memory: int) -> str:
-    """Return `spec` with a table size that keeps the process within `memory` bytes; 0 means no
-    limit.
+    """Return `spec` with a table size that fits into `memory` bytes; 0 means no limit.
 
     The estimate is `BASE_MIB` plus the table. The table is at least 1 MiB and at most the bot's
     default. A ``table`` in `spec` is kept.

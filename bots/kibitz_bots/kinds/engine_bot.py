@@ -69,8 +69,7 @@ class EngineBot(Bot):
         self._ev: np.record | None = None
 
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Compile or load everything that the programme needs by searching each start position
-        once.
+        """Compile or load everything for the programme by searching each start position once.
 
         Only the machine code is kept: a table would be as large as in a match.
         """

@@ -1,5 +1,4 @@
-"""The scheduler with an in-memory lobby in virtual time: interruptions at any point, no
-duplicates."""
+"""The scheduler with an in-memory lobby in virtual time: interruptions, no duplicates."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""perft compared with published or independently counted leaves, as a test of move generation, play
-and undo.
+"""perft (move generation, play, undo) compared with published or independent counts.
 
 ``data/GAME-perft.jsonl`` has a line for each start: options, seats, a deal or a seed if any, and
 the leaves at depth 1, 2, ...; lines starting with # name the source.

@@ -1,5 +1,4 @@
-"""The rules compared with a slow reference; facts of the theory; the random player's
-distribution."""
+"""The rules compared with a reference, facts of the theory, and the random player."""
 
 from __future__ import annotations
 

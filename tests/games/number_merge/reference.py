@@ -1,5 +1,4 @@
-"""A reference of the rules on plain lists and fractions, and perfect play by exhaustive
-computation.
+"""A reference of the rules on lists and fractions, and perfect play by enumeration.
 
 It shares no code with the game.
 """

@@ -1,5 +1,4 @@
-"""Games branched from a ply of a record: the same seed gives the same games, and results are
-counted."""
+"""Games branched from a ply of a record are reproducible by seed and counted."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The theory of small parts compared with brute force, and the strength of a one-ply search with
-it."""
+"""The theory of small parts compared with brute force, and a one-ply search with it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Unknown fields: ignored and reported for clients with a newer protocol version, otherwise
-refused.
+"""Unknown fields: reported to clients with a newer protocol version, otherwise refused.
 
 An unknown top-level field is ignored and listed in the answer's `ignored` if the connection's hello
 announced a newer version than the server's. It is still refused in requests that set the terms of

@@ -255,8 +255,7 @@ class RaceView(Model):
 
 
 class Race(ToyGame):
-    """Move 0 (a pass) to 3 steps ahead; a seat at the goal has finished, and the others
-    continue."""
+    """Move 0 (a pass) to 3 steps ahead; a seat at the goal finishes, the others continue."""
 
     info = GameInfo(
         name="toy-race",

@@ -1,5 +1,4 @@
-"""The server's clock stops while the event loop is suspended, and deadlines wait for pending
-input."""
+"""The server's clock stops while the loop is suspended; deadlines wait for pending input."""
 
 from __future__ import annotations
 
