@@ -146,7 +146,7 @@ class FixedSchedule(Schedule):
 
     @property
     def complete(self) -> bool:
-        """Return true, since all blocks are known."""
+        """Always true, since all blocks are known."""
         return True
 
     @property

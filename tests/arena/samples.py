@@ -289,7 +289,7 @@ def crowd() -> Results:
 
 
 def untouched() -> Results:
-    """A tournament before the end of its first game."""
+    """Return a tournament before the end of its first game."""
     return Sample(
         name="early",
         strengths=STRENGTHS,

@@ -29,7 +29,7 @@ claims:
 
 
 def line(places: tuple[int, ...], scores: tuple[float, ...] = (), turned: bool = False) -> GameLine:
-    """A game that Ada, Bob and others finish in this order or in reverse."""
+    """Return a game that Ada, Bob and others finish in this order or in reverse."""
     players = ["Ada", "Bob", "Cyd", "Dan"][: len(places)]
     step = -1 if turned else 1
     return GameLine(

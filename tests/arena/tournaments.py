@@ -15,7 +15,7 @@ Outcome = Callable[[DueGame], Result]
 
 
 def event(count: int = 4, **fields: Any) -> Tournament:
-    """A tournament of `count` entrants; the game does not matter."""
+    """Return a tournament of `count` entrants; the game does not matter."""
     entrants = [{"name": f"{NAMES[i % 12]}{i // 12 or ''}", "bot": "x/y"} for i in range(count)]
     return Tournament.model_validate(
         {
@@ -31,7 +31,7 @@ def event(count: int = 4, **fields: Any) -> Tournament:
 def result(
     *ranks: int, cause: Cause = Cause.RULES, seat_causes: Sequence[Cause | None] = ()
 ) -> Result:
-    """A result with these places by seat."""
+    """Return a result with these places by seat."""
     own = [*seat_causes, *[None] * len(ranks)]
     seats = [SeatResult(rank=rank, score=0, cause=own[i]) for i, rank in enumerate(ranks)]
     return Result(seats=seats, cause=cause, reason="goal", plies=10)

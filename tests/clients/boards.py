@@ -8,7 +8,7 @@ LETTERS = "abcdefghijklmnopqrst"
 
 
 def crossings(size: int) -> Scene:
-    """A board of lines with stones of two colors, a winning row, and coordinates."""
+    """Return a board of lines with stones of two colors, a winning row, and coordinates."""
     stones = {(1, 1): 0, (2, 1): 0, (3, 1): 0, (2, 2): 1, (3, 3): 1, (0, 0): 1, (size - 1, 2): 1}
     cells = [
         Cell(f"{LETTERS[x]}{y + 1}", x, y, "point", owner=stones.get((x, y)))
@@ -22,7 +22,7 @@ def crossings(size: int) -> Scene:
 
 
 def stones(colours: tuple[PieceColour, ...]) -> Scene:
-    """A black, a white and a black stone; `colours` are the seats' colors."""
+    """Return a black, a white and a black stone; `colours` are the seats' colors."""
     put: tuple[PieceColour, ...] = ("black", "white", "black")
     cells = [
         Cell(

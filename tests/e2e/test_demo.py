@@ -12,7 +12,7 @@ SECONDS = 120
 
 
 def matches_of(item: ProgrammeItem) -> int:
-    """The number of matches of an item; by default one match or one block."""
+    """Return the number of matches of an item; by default one match or one block."""
     return item.games or (item.seats if load_games("plain")[item.game].info.balanced else 1)
 
 

@@ -168,7 +168,7 @@ def require_nothing_lost_or_doubled(hall: Hall) -> LadderState:
 
 
 def require_batch_ratings(hall: Hall, state: LadderState) -> None:
-    """The feed's ratings equal a single computation over the journal's games."""
+    """Require that the feed's ratings equal a single computation over the journal's games."""
     feed = Feed.model_validate_json((hall.path / "public/ladder.json").read_bytes())
     assert feed.games == state.played
     names = sorted(state.entrants)

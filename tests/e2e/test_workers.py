@@ -57,7 +57,7 @@ def ended(folder: Path) -> list[GameEnded]:
 
 
 def journal_lines(folder: Path) -> list[str]:
-    """The sorted `ended` lines without the fields that differ between any two runs."""
+    """Return the sorted `ended` lines without the fields that differ between any two runs."""
     return sorted(each.model_dump_json(exclude=_OF_A_RUN) for each in ended(folder))
 
 
@@ -83,7 +83,7 @@ def until_said(running: Running, words: str) -> None:
 
 
 def workers_of(running: Running, word: str) -> list[psutil.Process]:
-    """The descendants of a command with a word in their command line, without exiting ones."""
+    """Return a command's descendants with a word in their command line, except exiting ones."""
     found = []
     for each in psutil.Process(running.process.pid).children(recursive=True):
         with suppress(psutil.NoSuchProcess):

@@ -45,7 +45,7 @@ def make(machine: Path, *words: str, **variables: str) -> subprocess.CompletedPr
 
 
 def pretending(*cases: str) -> str:
-    """A script that handles some values of its second argument and otherwise runs this Python."""
+    """Return a script that handles some second arguments and otherwise runs this Python."""
     return f'case "$2" in {" ".join(cases)} *) exec {sys.executable} "$@";; esac'
 
 

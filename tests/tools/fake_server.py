@@ -110,7 +110,7 @@ class FakeServer(Client):
 
     @property
     def welcome(self) -> Welcome:
-        """Return the server's welcome to the player under test."""
+        """The server's welcome to the player under test."""
         return self._welcome
 
     def send(self, *messages: News | MatchLost | None) -> None:

@@ -45,7 +45,7 @@ class PlayPair:
     deals: tuple[Mapping[str, Json], Mapping[str, Json]]
     turns: tuple[PairedTurn, ...]
     turns_apart: int
-    """The numbers of turns after which the states differed."""
+    """The number of turns after which the states differed."""
     options: Model
 
     @property

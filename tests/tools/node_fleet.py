@@ -32,7 +32,7 @@ class NodeFleet(Fleet):
     """The mean thinking time in seconds."""
     resting: bool = False
     moving: int = 0
-    """Moves that were sent but not answered yet."""
+    """The number of moves sent but not answered yet."""
     lobbies: list[str] = field(default_factory=list)
     thought_ms: dict[tuple[str, int], float] = field(default_factory=dict)
     acknowledged_at: dict[str, float] = field(default_factory=dict)

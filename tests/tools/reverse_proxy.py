@@ -71,7 +71,7 @@ class ReverseProxy:
 
     @property
     def url(self) -> str:
-        """Return the URL of the server's pages as typed into a browser."""
+        """The URL of the server's pages as typed into a browser."""
         return f"{self.origin}{PATHS[self.place]}"
 
 

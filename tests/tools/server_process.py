@@ -79,7 +79,7 @@ class ServerPages:
 
     @property
     def url(self) -> str:
-        """Return the URL for clients."""
+        """The URL for clients."""
         return f"ws://127.0.0.1:{self.port}"
 
     def page(self, path: str) -> bytes:
@@ -120,7 +120,7 @@ class ServerProcess(ServerPages):
 
     @property
     def log(self) -> Path:
-        """Return the path of the server's stderr, shared by all starts."""
+        """The path of the server's stderr, shared by all starts."""
         return self.directory / "hosted.err"
 
     @property

@@ -207,7 +207,7 @@ class Node:
 
     @property
     def sound_s(self) -> float:
-        """Return how long the node has been awake and connected, 0.0 if it is not now."""
+        """How long the node has been awake and connected, 0.0 if it is not now."""
         if not self.awake or self.link.is_cut or not self.simulation.database.running:
             return 0.0
         return self.simulation.scheduler.now - self.sound_since

@@ -44,7 +44,7 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """Return the output as one line without colors."""
+        """The output as one line without colors."""
         return ESCAPES.sub(b"", self._written).decode(errors="replace")
 
     def close(self) -> None:

@@ -192,7 +192,7 @@ class LadderKeeper:
 
     @property
     def _is_spent(self) -> bool:
-        """Return whether this lobby is full or has outdated settings."""
+        """Whether this lobby is full or has outdated settings."""
         return self.state.requested_there >= MAX_REQUESTS or self._outdated
 
     # Pairing

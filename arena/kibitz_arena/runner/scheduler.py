@@ -145,7 +145,7 @@ class GameScheduler:
 
     @property
     def _may_begin(self) -> bool:
-        """Return whether more games may start, now or later."""
+        """Whether more games may start, now or later."""
         return self._stop is None and bool(self.progress.due(self._limit(1)))
 
     def _limit(self, more: int) -> int:

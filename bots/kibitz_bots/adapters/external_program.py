@@ -88,7 +88,7 @@ class ExternalProgram:
     start_s: float | None = None
     whole_board: bool = False
     ahead: bool = True
-    """An engine's `GomocupOptions`, from here to `ahead`; None selects the default."""
+    """The last five fields are an engine's `GomocupOptions`; None selects the default."""
 
     @classmethod
     def from_options(

@@ -18,7 +18,7 @@ HOSTILE = "<script>x\x1b[2J"
 
 
 def played(*, hostile: bool = False) -> LadderState:
-    """A ladder in which ada@2, the second version, crashed against bob."""
+    """Return a ladder in which ada@2, the second version, crashed against bob."""
     bob = HOSTILE if hostile else "bob"
     who: list[tuple[str, str, PlayerKind]] = [
         ("ada@1", "ada", "bot"),

@@ -36,7 +36,7 @@ class Clock:
 
 
 def progress(games: int, *, flags: int = 0) -> TournamentState:
-    """A tournament of twelve games with some finished, some of them by a flag."""
+    """Return a tournament of twelve games with some finished, some of them by a flag."""
     made = TournamentState(event(4, blocks=1))
     late = iter(range(flags))
 

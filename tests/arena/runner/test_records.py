@@ -24,7 +24,7 @@ def record() -> Record:
 
 
 def ended(record: Record, *causes: Cause | None, whole: Cause = Cause.RULES) -> Record:
-    """The record of a match with a given end."""
+    """Return the record of a match with a given end."""
     assert record.footer is not None
     old = record.footer.result
     seats = [

@@ -44,7 +44,7 @@ def setup(game: Game) -> Setup:
 
 
 def course(game: Game) -> list[Entry]:
-    """A move, a pass, a note, a move, and a crash."""
+    """Return a match with a move, a pass, a note, a move, and a crash."""
     return [
         moved(1, 0, 0, 2),
         Flagged(seq=2, at_ms=12_000, ply=1, seat=1, elapsed_ms=11_000),

@@ -855,7 +855,7 @@ EVIL = "[red]\x1b[31m\x9b1m\u202eb\u200b\n2026 forged\x07[/red][/nothing]"
 
 
 def poisoned(record: Record) -> Record:
-    """A record in which every text is hostile."""
+    """Return a record in which every text is hostile."""
     seats = [seat.model_copy(update={"name": EVIL}) for seat in record.setup.seats]
     entries = [
         entry.model_copy(update={"comment": Comment.model_construct(text=EVIL, line=[EVIL])})

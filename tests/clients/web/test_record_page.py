@@ -67,7 +67,7 @@ def page_of(
 
 
 def tanks() -> tuple[Game, Record]:
-    """A match of four tanks with a note by the second one."""
+    """Return a match of four tanks with a note by the second one."""
     game = registry.get("tanks")
     record = testing.play_record(game, ["ada", "bo", "cy", "di"], 40, lambda play: play.legal[0])
     seq, at = len(record.entries) + 1, record.entries[-1].at_ms

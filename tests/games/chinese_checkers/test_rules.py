@@ -311,7 +311,7 @@ def test_distance_is_nothing_exactly_at_the_goal(seat: int) -> None:
 
 
 def _blocked() -> State:
-    """A star of size 1 where the peg at the top can neither step nor jump."""
+    """Return a star of size 1 where the peg at the top can neither step nor jump."""
     return rules.make_state(
         table=0,
         stop=0,

@@ -59,7 +59,7 @@ class Reference:
 
     @property
     def to_act(self) -> int:
-        """Return the seat to act, -1 when the game is over."""
+        """The seat to act, -1 when the play is over."""
         if self.reason:
             return -1
         if self.colours is None:
@@ -68,7 +68,7 @@ class Reference:
 
     @property
     def legal(self) -> list[Place | str]:
-        """Return the moves: rows from top to bottom, each from left to right."""
+        """The moves: rows from top to bottom, each from left to right."""
         if self.reason:
             return []
         if self.colours is None and len(self.stones) == 3:

@@ -115,7 +115,7 @@ class Reference:
 
     @property
     def to_act(self) -> int:
-        """Return the seat to act, or -1."""
+        """The seat to act, or -1."""
         return -1 if self.ended or self.slot >= self.turns else self.slot % 4
 
     def acts(self, seat: int) -> bool:

@@ -76,7 +76,7 @@ class Started:
 
     @property
     def values(self) -> dict[str, Any]:
-        """Return the value of each setting."""
+        """The value of each setting."""
         assert self.config is not None
         pace, limits = self.house
         found = dict(zip(limits[::2], limits[1::2], strict=True))

@@ -107,7 +107,7 @@ class RawBot:
 
     @property
     def last(self) -> dict[str, Any]:
-        """Return the last sent move."""
+        """The last sent move."""
         return [*self.answered.values()][-1]
 
     def turn(self, socket: ClientConnection, turn: dict[str, Any]) -> None:

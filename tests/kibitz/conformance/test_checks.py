@@ -45,7 +45,7 @@ class FearsPasses(Bot):
 
 @contextlib.asynccontextmanager
 async def running_bot(bot: type[Bot], game: str, seats: int) -> AsyncIterator[CheckContext]:
-    """A bot on a conformance server in this process."""
+    """Run a bot on a conformance server in this process."""
     box = load_games("plain")
     stop = Shutdown()
     async with start_conformance_server(box) as server:

@@ -103,7 +103,7 @@ def test_memory_that_is_only_mapped_counts_for_nothing() -> None:
 
 
 def groups(directory: Path, controllers: str) -> Path:
-    """A directory that looks like a cgroup."""
+    """Return a directory that looks like a cgroup."""
     (directory / "cgroup.subtree_control").write_text(controllers)
     return directory
 

@@ -102,7 +102,7 @@ Script = Callable[[Line], Awaitable[None]]
 
 @asynccontextmanager
 async def _server(*scripts: Script) -> AsyncIterator[str]:
-    """A server that runs one script per connection; a failing script fails the test.
+    """Run a server with one script per connection; a failing script fails the test.
 
     A task left over at the end fails it too.
     """

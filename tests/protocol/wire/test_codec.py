@@ -228,7 +228,7 @@ JSON = st.recursive(
 
 @st.composite
 def grafts(draw: st.DrawFn) -> bytes:
-    """A valid message with one value replaced by arbitrary JSON."""
+    """Draw a valid message with one value replaced by arbitrary JSON."""
     root = json.loads(draw(st.sampled_from(FRAMES)))
     here: object = root
     while True:

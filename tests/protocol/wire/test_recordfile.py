@@ -249,7 +249,7 @@ def test_every_entry_is_read_back_as_it_was(some: list[Entry]) -> None:
 
 
 def _values(entry: Entry) -> list[object]:
-    """The values of an action with types, since True equals 1."""
+    """Return the values of an action with types, since True equals 1."""
     return list(entry.action.values()) if isinstance(entry, Moved) else []
 
 

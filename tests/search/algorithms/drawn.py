@@ -22,7 +22,7 @@ class Repetition:
     state: np.record
     action: int
     ahead: bool
-    """Return whether the seat to act is nearer to its goal than the other active seats."""
+    """Whether the seat to act is nearer to its goal than the other active seats."""
 
 
 def placed(

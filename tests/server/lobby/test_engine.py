@@ -217,7 +217,7 @@ TABLE: dict[str, tuple[Command, tuple[Code | None, Code | None, Code | None, Cod
 
 
 def in_state(state: LobbyPhase) -> LobbyDriver:
-    """A lobby of three open seats, where ada and bob are ready, in `state`."""
+    """Return a lobby of three open seats in `state`, with ada and bob ready."""
     room = LobbyDriver(settings(OpenSeat(), OpenSeat(), OpenSeat()))
     room.seat("ada", "bob")
     if state != "gathering":

@@ -160,7 +160,7 @@ def test_a_published_record_has_bare_numbers_for_notes_and_still_folds() -> None
 
 
 def grid_with_notes() -> MatchDriver:
-    """A match with notes, one of which contains text that looks like a note entry."""
+    """Return a match with notes, one of which contains text like a move entry."""
     shell = MatchDriver(Grid(), setup(Grid()))
     shell.do(Note(0, 'canary "kind":"move"'))
     shell.play(x=0, y=0)

@@ -62,7 +62,7 @@ class RunningMatch:
 
     @contextlib.contextmanager
     def stranger(self) -> Iterator[RawConnection]:
-        """A connection after the handshake without any messages."""
+        """Return a connection after the handshake without any messages."""
         with RawConnection(self.server.port) as connection:
             assert b" 101 " in connection.handshake()
             yield connection

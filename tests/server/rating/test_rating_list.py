@@ -31,7 +31,7 @@ def entrant(key: str) -> RatedPlayer:
 def counted(
     *order: str, ranks: list[int] | None = None, game: str = "toy", at: int = 0
 ) -> RatedMatch:
-    """A match with its players in order of their places."""
+    """Return a match with its players in order of their places."""
     return RatedMatch(
         match=f"m{next(NUMBERS)}",
         game=game,

@@ -20,7 +20,7 @@ OPENING = b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgra
 
 
 async def echo(reader: StreamReader, writer: StreamWriter) -> None:
-    """A server that echoes its input."""
+    """Run a server that echoes its input."""
     while data := await reader.read(1 << 16):
         writer.write(data)
         await writer.drain()
