@@ -36,7 +36,7 @@ class Fields(dict[str, Any]):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"no field {name!r}; there are {', '.join(self)}") from None
+            raise AttributeError(f"no field {name!r}; known fields: {', '.join(self)}") from None
 
 
 class FunctionBot(Bot):

@@ -108,7 +108,7 @@ def test_what_it_is_given_is_a_dict_whose_fields_are_attributes_too() -> None:
     seen = observation(turn)
     assert seen.seat == seen["seat"] == 0
     assert json.loads(json.dumps(seen)) == seen
-    with pytest.raises(AttributeError, match="no field 'board'; there are view, legal, "):
+    with pytest.raises(AttributeError, match="no field 'board'; known fields: view, legal, "):
         _ = seen.board
 
 
