@@ -213,7 +213,7 @@ def _check_move(match: MatchState, entry: Moved) -> None:
 
 
 def _since_open(match: MatchState, at_ms: int, wait_ms: int) -> int:
-    """Return how long a turn has been open that was opened after `wait_ms`."""
+    """Return how long the turn had been open at `at_ms`, having opened after `wait_ms`."""
     return max(0, at_ms - match.turn_at - wait_ms)
 
 

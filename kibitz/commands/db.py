@@ -90,11 +90,11 @@ def _lines(findings: Findings) -> list[str]:
         return [*lines, "sound: complete and unchanged"]
     if not all(map(_can_accept, found.problems)):
         lines += [f"note: {fault}" for fault in known_faults(sqlite3.sqlite_version_info)]
-    more = "" if all(map(_can_accept, found.problems)) else ", but for the file's own damage"
+    more = "" if all(map(_can_accept, found.problems)) else ", except damage to the file itself"
     return [
         *lines,
-        f"{_count(len(found.problems), 'problem')}; a backup mends them, or `kibitz db check"
-        f" --accept` lets the rest count as it is{more}",
+        f"{_count(len(found.problems), 'problem')}; restore a backup, or accept the rest as it is"
+        f" with `kibitz db check --accept`{more}",
     ]
 
 

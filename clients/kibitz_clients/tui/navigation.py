@@ -224,7 +224,7 @@ class ScreenNavigation(Navigation):
             self._enter_lobby(lobby)
 
     def _tell_own_end(self, left: Timeline) -> None:
-        """Show the result of the user's match; the next match may otherwise replace it at once."""
+        """Show the result of the user's match; the next one may replace it before it is drawn."""
         if self._live and left.info.you is not None and left.result is not None:
             game = self._state.games.get(left.info.game)
             summary = descriptions.result_summary(left.info, left.result, game)
