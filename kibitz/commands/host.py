@@ -118,7 +118,7 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
 )
 @options_match.games_option
 @options_match.clock_option
-@click.option("--seed", type=SEED, help="Seed of each item's first match.")
+@click.option("--seed", type=SEED, help="Random seed of each item's first match.")
 @options_match.rotate_option
 @options_match.at_once_option(4)
 @click.option("--title", default="lobby", show_default=True, help="The lobby's name.")
