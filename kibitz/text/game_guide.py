@@ -257,8 +257,14 @@ def _facts(info: GameInfo) -> list[tuple[str, str]]:
     if (page := rulebook.path(info.name)) is not None:
         facts.append(("rules", _shortest(page)))
     if info.legal_rule:
-        note = "Turns state this rule and the number of legal actions, not the list."
-        facts.insert(4, ("legal", f"{info.legal_rule}. {note}"))
+        facts.insert(
+            4,
+            (
+                "legal",
+                f"{info.legal_rule}. Turns state this rule and the number of legal actions,"
+                " not the list.",
+            ),
+        )
     return facts
 
 

@@ -62,7 +62,7 @@ function showDoor(root, app, code) {
         await app.connection.request({ type: "join", lobby: code, invite: app.invite || undefined });
         await app.connection.request({ type: "ready", lobby: code });
       } catch (error) {
-        app.sayError(error); // if the lobby is full, for example, watch it
+        app.sayError(error); // the lobby may be full; the page then watches it
       }
       await app.router.show();
     },
