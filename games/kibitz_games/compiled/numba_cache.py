@@ -15,6 +15,7 @@ from types import CodeType
 from typing import Any
 
 from numba.core import caching
+from numba.core.runtime import rtsys
 
 from kibitz_games.compiled.cache import module_directory
 
@@ -58,3 +59,14 @@ class KernelCache(caching.FunctionCache):
     """The cache of a kernel's machine code."""
 
     _impl_class = _Implementation
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load machine code, without the tables of what can be compiled.
+
+        numba fills these tables before it loads anything, which takes ten times as long as loading.
+        The compiler fills them by itself when there is something to compile. Machine code needs
+        the symbols of numba's runtime only.
+        """
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
