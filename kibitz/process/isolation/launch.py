@@ -201,14 +201,17 @@ def _link_or_copy(source: Path, target: Path) -> None:
 
 
 def _current_cache(shared: Path) -> list[Path]:
-    """Return the current parts of the compile cache: the newest versions for each package."""
+    """Return what of the compile cache is in use: for each package the newest versions.
+
+    The cache also has a small file for each source file that was parsed (`compiled.sources`). All
+    of them are needed, as parsing takes longer than loading machine code.
+    """
     versions: dict[str, list[tuple[float, Path]]] = {}
     with contextlib.suppress(OSError):
         for path in shared.iterdir():
             if path.suffix != ".lock":
-                versions.setdefault(path.name.rpartition("-")[0], []).append(
-                    (path.stat().st_mtime, path)
-                )
+                name = path.name if path.suffix == SUFFIX else path.name.rpartition("-")[0]
+                versions.setdefault(name, []).append((path.stat().st_mtime, path))
     return [path for dated in versions.values() for _, path in sorted(dated)[-CACHE_VERSIONS:]]
 
 
