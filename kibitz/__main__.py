@@ -16,15 +16,20 @@ if __name__ == "__main__" and not sys.flags.safe_path:
 
 def main() -> None:
     """Run the command line and exit with its status."""
+    import gc
     import signal
 
+    gc.disable()
     from kibitz.process import interrupts
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupts.leave)
     from kibitz import cli
 
-    cli.main()
+    try:
+        cli.main()
+    finally:
+        gc.freeze()  # the last collections of the interpreter would walk over all objects
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import gc
 import signal
 from collections.abc import Iterable, Mapping
 from importlib import import_module
@@ -49,6 +50,9 @@ class CommandTable(click.Group):
             signal.getsignal(signal.SIGINT) is interrupts.leave
         ):  # from here on the command can handle Ctrl-C and clean up
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        if not gc.isenabled():  # since the process began: collections skip what was imported
+            gc.freeze()
+            gc.enable()
         return command
 
     def invoke(self, ctx: click.Context) -> Any:

@@ -13,6 +13,8 @@ limits, and the supervisor does the rest.
 from __future__ import annotations
 
 import contextlib
+import gc
+import importlib.util
 import os
 import runpy
 import signal
@@ -88,11 +90,26 @@ def main() -> None:
     if limits != process_limits.Limits():
         process_limits.apply_limits(limits, group=parent != 0)
     sys.argv = [module, *arguments]
+    _import_package(module)
     try:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
     finally:
         if parent and os.getppid() != parent:  # no other process is left to clean up the group
             _kill_group()
+
+
+def _import_package(module: str) -> None:
+    """Import the package of a module without garbage collections, since its objects stay."""
+    package = module.partition(".")[0]
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.submodule_search_locations is None:
+        return  # `runpy` runs or reports it
+    gc.disable()
+    try:
+        importlib.import_module(package)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 if __name__ == "__main__":
