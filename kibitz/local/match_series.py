@@ -11,7 +11,7 @@ import itertools
 import json
 import re
 from asyncio.subprocess import Process
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from kibitz.local.player_launch import Place, is_foreign, player_launch, readabl
 from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
 from kibitz.options.program import Program
+from kibitz.process import rules_compiler
 from kibitz.process.child import child_process, log_tail
 from kibitz.process.event_loop import draining
 from kibitz.process.isolation.backends import TRUSTED, BackendError, Isolation, Wish, choose
@@ -31,6 +32,8 @@ from kibitz.process.isolation.launch import Launch
 from kibitz.process.private_server import PrivateServer, server_in_this_process
 from kibitz.text import result_tables
 from kibitz.text.lobby_progress import LobbyProgress
+from kibitz_games.compiled import mode
+from kibitz_games.core import registry, warmup
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief, ProgrammeItem, ReservedSeat
@@ -178,7 +181,7 @@ async def play_series(
     outcome. Pages are served only with `web`.
     """
     served = server_in_this_process(plan.game.name, db, site=_pages() if web else None)
-    async with served as server, _client(server) as client:
+    async with served as server, _client(server) as client, _compiling_rules(plan, server):
         players = await _register(plan, server)
         lobby = (await client.hosting.host(plan.settings([each.key for each in players]))).lobby
         assert lobby is not None
@@ -194,6 +197,22 @@ async def play_series(
         played.leave_reports()
         await ended(played)
         return played
+
+
+@contextlib.asynccontextmanager
+async def _compiling_rules(plan: MatchSeries, server: PrivateServer) -> AsyncIterator[None]:
+    """Compile the rules in the background while the series lasts, unless that was done before.
+
+    The machine code is for later series: a foreign bot starts with a copy of the compile cache, and
+    what it compiles itself is lost when it ends.
+    """
+    foreign = any(map(is_foreign, plan.bots))
+    if not foreign or not mode.can_compile() or warmup.is_compiled(registry.get(plan.game.name)):
+        yield
+        return
+    command = rules_compiler.command(plan.game.name, awaited=False)
+    async with child_process(command, server.directory / "compiler.log"):
+        yield
 
 
 def _pages() -> Site:

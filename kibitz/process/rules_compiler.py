@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from kibitz.process.parent_death import child_command
 from kibitz_games.core import registry
-from kibitz_games.core.warmup import warm_up_for_server
+from kibitz_games.core.warmup import warm_up, warm_up_for_server
 
 AWAITED_NICENESS = 5
 """The niceness for background work: the server, its bots and other programs go first."""
@@ -30,7 +30,9 @@ def main(game: str, niceness: str) -> None:
     """Compile everything that is not yet in the cache."""
     with contextlib.suppress(AttributeError, OSError):  # this system has no such priorities
         os.nice(int(niceness))
-    warm_up_for_server(registry.get(game))
+    rules = registry.get(game)
+    warm_up(rules)  # first, as the other one leaves the mark that everything is compiled
+    warm_up_for_server(rules)
 
 
 if __name__ == "__main__":

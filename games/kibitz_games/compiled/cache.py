@@ -57,12 +57,12 @@ def cache_directory() -> Path:
 
 @functools.cache
 def fingerprint(path: Path) -> str:
-    """Return the hash of all statements and versions that a module's machine code depends on."""
+    """Return the hash of all statements and libraries that machine code of a module depends on."""
     import numba
 
     base = writable_directory()
     statements = sources.fingerprint(sources.closure(path, base), base)
-    versions = (sys.version, platform.machine(), np.__version__, numba.__version__)
+    versions = (sys.version, platform.machine(), np.__version__, version("numba"))
     return hashlib.sha256(repr((versions, statements)).encode()).hexdigest()
 
 

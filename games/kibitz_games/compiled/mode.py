@@ -42,8 +42,11 @@ def compiled() -> bool:
     return (_fixed_mode or get_mode()) == "compiled"
 
 
-def _permitted_mode() -> Mode:
+def can_compile() -> bool:
+    """Return whether numba is installed and the environment allows machine code."""
     forbidden = (os.environ.get(name, "0") not in ("", "0") for name in _PLAIN_VARIABLES)
-    if any(forbidden) or importlib.util.find_spec("numba") is None:
-        return "plain"
-    return _requested_mode
+    return not any(forbidden) and importlib.util.find_spec("numba") is not None
+
+
+def _permitted_mode() -> Mode:
+    return _requested_mode if can_compile() else "plain"
