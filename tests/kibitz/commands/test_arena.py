@@ -65,7 +65,10 @@ def refused(*words: str) -> str:
         ),
         (["--game", "line-nim", *WHO, "--sprt", "5"], "--sprt: expected ELO0,ELO1"),
         (["--game", "line-nim", *WHO, "--stdio"], "--stdio needs a program after --"),
-        (["--game", "line-nim", *WHO, "--opening", "random=2"], "openings: expected a game that"),
+        (
+            ["--game", "line-nim", *WHO, "--opening", "random=2"],
+            "openings: random plies require a game",
+        ),
         (["--game", "line-nim", *WHO, "--", "no-such"], "no-such: no such program"),
         (["--game", "line-nim", *WHO, "mine.py"], "entrants.2.bot: mine.py: file not found"),
         (["--game", "line-nim", *WHO, "--remote", "Ada"], "remote: expected --server"),
