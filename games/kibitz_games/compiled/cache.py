@@ -58,7 +58,7 @@ def cache_directory() -> Path:
 @functools.cache
 def fingerprint(path: Path) -> str:
     """Return the hash of all statements and libraries that machine code of a module depends on."""
-    import numba
+    from importlib.metadata import version  # importing numba would take ten times as long
 
     base = writable_directory()
     statements = sources.fingerprint(sources.closure(path, base), base)

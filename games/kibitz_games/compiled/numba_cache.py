@@ -15,7 +15,7 @@ from types import CodeType
 from typing import Any
 
 from numba.core import caching
-from numba.core.runtime import rtsys
+from numba.core.runtime.nrt import rtsys
 
 from kibitz_games.compiled.cache import module_directory
 
@@ -69,4 +69,4 @@ class KernelCache(caching.FunctionCache):
         """
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]

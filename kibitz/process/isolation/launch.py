@@ -206,6 +206,8 @@ def _current_cache(shared: Path) -> list[Path]:
     The cache also has a small file for each source file that was parsed (`compiled.sources`). All
     of them are needed, as parsing takes longer than loading machine code.
     """
+    from kibitz_games.compiled.sources import SUFFIX
+
     versions: dict[str, list[tuple[float, Path]]] = {}
     with contextlib.suppress(OSError):
         for path in shared.iterdir():

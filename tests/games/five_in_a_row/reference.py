@@ -59,7 +59,7 @@ class Reference:
 
     @property
     def to_act(self) -> int:
-        """The seat to act, -1 when the play is over."""
+        """Return the seat to act, -1 when the game is over."""
         if self.reason:
             return -1
         if self.colours is None:

@@ -155,7 +155,7 @@ async def test_lobbies_of_a_dead_node_are_left_to_those_that_stand_by_for_it(
 
 
 async def test_a_former_owner_writes_nothing_more_of_a_lobby(node_engine: NodeEngine) -> None:
-    """If two nodes believe that they own a lobby, one writes, and the other reports why not."""
+    """Of two nodes that both believe they own a lobby, only one writes; the other learns why."""
     first, second = node_engine.node("a"), node_engine.node("b")
     waiter, other = RecordingWaiter(), RecordingWaiter()
     lobby, match = lobby_with_match(first, waiter)
