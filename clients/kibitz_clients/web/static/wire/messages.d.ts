@@ -2,21 +2,29 @@
 // Generated from the protocol's models by `make web-types`; do not edit.
 
 /**
- * Abort a running match: it is neither rated nor played again. Only for the operator's accounts,
- * which `kibitz serve --operator NAME` sets.
+ * Abort a running match, which is then neither rated nor replayed. Only for accounts that `kibitz
+ * serve --operator NAME` names.
  */
 export type Abort = {
   id: number;
   type: "abort";
   match: string;
-  /** why, for the record of the match */
+  /** reason, for the record of the match */
   reason?: string;
 };
 
-/** The server could not continue, or its operator ended the match; it is never rated. */
+/**
+ * The server could not continue the match, or its operator ended it. Such a match is never rated.
+ */
 export type Aborted = {
   seq: number;
   at_ms: number;
+  /**
+   * which request made it, so that a resent one is answered as before: the start of SHA-256 over
+   * the player's key, the `instance` of its hello and the request's id, with a line break between
+   * them; absent where the server made it, and without an `instance`
+   */
+  request?: string;
   kind: "abort";
   detail: string;
   /** whether the operator ended it */
@@ -25,7 +33,7 @@ export type Aborted = {
 
 /**
  * Comment on a running match that this connection watches or plays. It becomes an entry `comment`
- * of the match, tied to the ply that its author sees; `Spectating.comments` sets who sees it before
+ * of the match, at the ply that its author sees. `Spectating.comments` sets who can read it before
  * the end.
  */
 export type AddComment = {
@@ -37,8 +45,8 @@ export type AddComment = {
 };
 
 /**
- * Host of an arranged lobby: play these matches. Known tags are not played again. So repeating the
- * request is safe, and returns the results to a host that was disconnected.
+ * Host of an arranged lobby: play these matches. Matches with known tags are not played again, so
+ * the request is safe to repeat. A host that was disconnected can repeat it to get the results.
  */
 export type Arrange = {
   id: number;
@@ -48,16 +56,16 @@ export type Arrange = {
 };
 
 /**
- * Answer to arrange, a line for each match in the order of the request. A line is null while its
- * match waits to begin. Otherwise it is the brief, with a result once the match is over. A `void`
- * match will not be played, and one whose result has the cause `infrastructure` will not be
- * replayed; to play it anyway, arrange it under another tag.
+ * Answer to arrange, a line for each match in the order of the request. A line is null until its
+ * match begins. After that it is the match's brief, with a result once the match is over. The
+ * server never plays a `void` match, and never replays one whose result has the cause
+ * `infrastructure`; to play it, arrange it under another tag.
  */
 export type Arranged = {
   re: number;
   /**
-   * fields of the request that this server does not know and has ignored; only for clients that
-   * said in `hello` that they speak a newer version
+   * unknown fields of the request that the server ignored; only for clients whose `hello` has a
+   * newer version
    */
   ignored?: string[];
   type: "arranged";
@@ -66,32 +74,31 @@ export type Arranged = {
 
 /**
  * A match that a host arranges: the game and the seating. The tag is the host's name for the match,
- * and identifies it for as long as the lobby exists. Matches with the same `seed` are played from
- * one deal. In a game with hidden information each tag has a deal of its own, determined by seed
- * and tag.
+ * and identifies it as long as the lobby exists. Matches with the same `seed` have the same deal,
+ * except in games with hidden information: there the deal depends on seed and tag.
  */
 export type Arrangement = {
   tag: string;
-  /** `games` and `rotate` mean nothing here */
+  /** the game; `games` and `rotate` are ignored */
   item: ProgrammeItem;
   /** members of the lobby, by seat */
   players: string[];
 };
 
-/** The ladder of a game, or of every game where a rated match was played, from `first` on. */
+/** Ask for the ladder of a game, or of every game with rated matches, from rank `first` on. */
 export type AskLadder = {
   id: number;
   type: "ladder";
   game?: string;
-  /** the place of the first line */
+  /** rank of the first line */
   first?: number;
-  /** lines of each game */
+  /** maximum number of lines per game */
   count?: number;
 };
 
 /**
- * The forensic report of a finished match. The host of the lobby gets every seat at fault, other
- * players only their own. With `seat` it covers that one, at fault or not.
+ * Ask for the forensic report of a finished match. The lobby's host gets all seats at fault, other
+ * players only their own. With `seat`, the report covers that seat, at fault or not.
  */
 export type AskReport = {
   id: number;
@@ -100,11 +107,11 @@ export type AskReport = {
   seat?: number;
 };
 
-/** A level at which a house bot plays against people; level 1 is the weakest of its game. */
+/** A level of a house bot for games against people; level 1 is the weakest of a game. */
 export type BotLevel = {
   level: number;
   seats: number;
-  /** what follows the bot's name and a colon */
+  /** parameters to append to the bot's name after a colon */
   parameters?: string;
 };
 
@@ -112,31 +119,31 @@ export type BotLevel = {
 export type BotParameter = {
   name: string;
   type: "int" | "float" | "word";
-  /** the smallest number that is accepted */
+  /** smallest accepted number */
   least?: number;
-  /** the largest number that is accepted; absent from servers before 0.2 */
+  /** largest accepted number; absent from servers before 0.2 */
   most?: number;
-  /** the words that are accepted; empty for a number */
+  /** accepted words; empty for a number */
   words?: string[];
-  /** absent where it depends on the match */
+  /** absent if it depends on the match */
   default?: number | string;
   summary: string;
 };
 
-/** The games that a bot can play; humans can play all. No games listed means every game. */
+/** The games that a bot can play; an empty list means all games. Humans can play all. */
 export type Capabilities = {
   games?: GameClaim[];
-  /** matches at the same time */
+  /** maximum number of matches at the same time */
   at_once?: number;
-  /** whether it plays without a clock */
+  /** whether it accepts matches without a clock */
   untimed?: boolean;
-  /** refuses clocks that leave less on a move */
+  /** minimum time per move; it refuses faster clocks */
   min_move_ms?: number;
-  /** what plays; the records of its matches name it, and nothing else does */
+  /** the program that plays; only the records of its matches name it */
   engine?: Engine;
 };
 
-/** The reason why a seat, or a match, ended. */
+/** The reason why a seat dropped out or a match ended. */
 export type Cause = "rules" | "resignation" | "time" | "illegal" | "crash" | "disconnect" | "abandoned" | "takeover" | "kicked" | "aborted" | "infrastructure";
 
 export type ClientMessage = 
@@ -184,7 +191,7 @@ export type Close = {
   lobby: string;
 };
 
-/** The reason for a refusal. Programs switch on it; people read message and hint. */
+/** The reason for a refusal, for programs. The message and the hint are for people. */
 export type Code = "malformed" | "too_large" | "unknown_type" | "version" | "hello_first" | "unauthorized" | "name_taken" | "name_invalid" | "rate_limited" | "limit" | "unknown_game" | "bad_option" | "bad_seats" | "unknown_personality" | "no_such_lobby" | "no_such_match" | "no_such_player" | "full" | "closed" | "wrong_invite" | "not_member" | "not_host" | "not_ready" | "wrong_state" | "not_watchable" | "no_comments" | "not_seated" | "not_your_turn" | "stale" | "illegal" | "over" | "damaged" | "elsewhere" | "unavailable" | "internal";
 
 /** A bot's remark on its own move. */
@@ -203,39 +210,45 @@ export type Comment = {
 export type Commented = {
   seq: number;
   at_ms: number;
+  /**
+   * which request made it, so that a resent one is answered as before: the start of SHA-256 over
+   * the player's key, the `instance` of its hello and the request's id, with a line break between
+   * them; absent where the server made it, and without an `instance`
+   */
+  request?: string;
   kind: "comment";
-  /** plies that the author had seen */
+  /** number of plies that the author had seen */
   ply: number;
   author: Player;
-  /** the author's seat; absent for a spectator */
+  /** seat of the author; absent for a spectator */
   seat?: number;
-  /** who sees it while the match runs */
+  /** viewers while the match runs */
   audience: "referee" | "spectators" | "everybody";
-  /** one line; characters that do not print are written as escapes */
+  /** one line; unprintable characters are escaped */
   text: string;
 };
 
 /** The policy for seats that misbehave or disconnect. */
 export type Conduct = {
-  /** how long a seat may be disconnected */
+  /** maximum time that a seat may be disconnected */
   grace_ms?: number;
-  /** whether a seat that stays away loses or a house bot plays on */
+  /** whether a seat that does not reconnect in time forfeits or a house bot replaces it */
   on_leave?: "forfeit" | "replace";
-  /** the house bot that plays on */
+  /** house bot that replaces a player */
   stand_in?: string;
-  /** illegal moves that a seat may send before it loses */
+  /** number of illegal moves after which a seat loses */
   max_illegal?: number;
 };
 
 /**
- * The request was carried out. `seq` numbers the entry that it made; `lobby` is the lobby that it
- * opened, or that of a seek.
+ * The request was carried out. `seq` is the number of the entry that it made, and `lobby` the key
+ * of the lobby that it opened, or that a seek joined.
  */
 export type Done = {
   re: number;
   /**
-   * fields of the request that this server does not know and has ignored; only for clients that
-   * said in `hello` that they speak a newer version
+   * unknown fields of the request that the server ignored; only for clients whose `hello` has a
+   * newer version
    */
   ignored?: string[];
   type: "done";
@@ -244,23 +257,25 @@ export type Done = {
   invite?: string;
 };
 
-/** The program that plays for a player, as reported on connecting; not verified. */
+/**
+ * The program that plays for a player, as reported on connecting. The server does not verify it.
+ */
 export type Engine = {
-  /** of a house bot `game/name`, else the bot's own name */
+  /** `game/name` for a house bot, otherwise a name chosen by the bot */
   name: string;
-  /** of the package, or what the bot says of its own */
+  /** version of the package, or one reported by the bot */
   version?: string;
-  /** all of them, with their values */
+  /** all parameters and their values */
   parameters?: { [name: string]: boolean | number | string };
-  /** files of trained weights that it plays by, and the SHA-256 of each */
+  /** files of trained weights that it uses, with their SHA-256 */
   weights?: { [name: string]: string };
 };
 
-/** Entry `entry.seq` of a match, and the changes that it makes for this viewer. */
+/** An entry of a match, and how it changes this viewer's view. */
 export type Event = {
   type: "event";
   match: string;
-  /** plies played after this entry */
+  /** number of plies after this entry */
   ply: number;
   /** seat to act, or -1 when the match is over */
   to_act: number;
@@ -276,35 +291,33 @@ export type Event = {
     | Commented
     | Aborted
     | Hidden;
-  /**
-   * the view after it, for who said `views` `every`; absent where the entry changed nothing seen
-   */
+  /** view after the entry if `views` is `every`; absent if the view has not changed */
   view?: { [name: string]: JsonValue };
   /**
-   * the merge patch of what this viewer sees: of the view, for who said `views` `turn` in a game
-   * that hides something; of the stage, for who said `drawn`; absent where nothing seen has changed
+   * merge patch of the view if `views` is `turn` and the game has hidden information, or of the
+   * stage if `views` is `drawn`; absent if nothing that this viewer sees has changed
    */
   patch?: { [name: string]: JsonValue };
-  /** per seat; absent without a clock */
+  /** clock of each seat; absent without a clock */
   clocks?: Clock[];
 };
 
-/** Answer to history. `more` means that the match has entries after the last one given. */
+/** Answer to history. `more` is true if the match has entries after these. */
 export type EventList = {
   re: number;
   /**
-   * fields of the request that this server does not know and has ignored; only for clients that
-   * said in `hello` that they speak a newer version
+   * unknown fields of the request that the server ignored; only for clients whose `hello` has a
+   * newer version
    */
   ignored?: string[];
   type: "events";
   match: string;
   /**
-   * what this viewer saw right before the first of the events; absent where there is none, and for
-   * who said `views` `none` or `drawn`
+   * view right before the first of the events; absent if there are no events, or if `views` is
+   * `none` or `drawn`
    */
   view?: { [name: string]: JsonValue };
-  /** the same as a drawing, for who said `views` `drawn` */
+  /** the same as a drawing if `views` is `drawn` */
   stage?: Stage;
   events: Event[];
   more: boolean;
@@ -318,27 +331,27 @@ export type Farewell = {
   retry_after_ms?: number;
 };
 
-/** The end of a match: the result, the seed behind the commitment, and the record's address. */
+/** The end of a match: the result, the seed that the commitment proves, and the record's path. */
 export type Finished = {
   type: "finished";
   match: string;
   lobby?: string;
   seq: number;
   result: Result;
-  /** the referee's view: all is revealed; empty where the game failed to show it */
+  /** the referee's view, which reveals everything; empty if the game failed to produce it */
   view: { [name: string]: JsonValue };
-  /** the same as a drawing, for who said `views` `drawn`; absent where nothing was hidden */
+  /** the same as a drawing if `views` is `drawn`; absent if nothing was hidden */
   stage?: Stage;
   seed: string;
-  /** what the commitment was made of besides the seed */
+  /** nonce that the commitment includes in addition to the seed */
   nonce?: string;
-  /** path of the record on this server, over plain HTTP */
+  /** path of the record on this server, served over HTTP */
   record: string;
 };
 
 /**
- * A seat's time ran out. By the game's policy an entry `forfeit` follows, or an entry `move` that
- * the server made, or nothing if the game skips the turn, which has then passed.
+ * A seat's time ran out. Depending on the game, an entry `forfeit` follows, or an entry `move` by
+ * the server, or nothing if the game skips the turn.
  */
 export type Flagged = {
   seq: number;
@@ -352,24 +365,30 @@ export type Flagged = {
 
 /**
  * A seat drops out for a reason that the rules of the game did not cause. In a game with hidden
- * information other viewers get no detail while the match runs.
+ * information, other viewers do not see the detail while the match runs.
  */
 export type Forfeited = {
   seq: number;
   at_ms: number;
+  /**
+   * which request made it, so that a resent one is answered as before: the start of SHA-256 over
+   * the player's key, the `instance` of its hello and the request's id, with a line break between
+   * them; absent where the server made it, and without an `instance`
+   */
+  request?: string;
   kind: "forfeit";
   seat: number;
   cause: Cause;
   detail?: string;
 };
 
-/** A game that a bot plays, and with how many players (any number when empty). */
+/** A game that a bot plays, with its supported numbers of players (empty: any number). */
 export type GameClaim = {
   game: string;
   seats?: number[];
 };
 
-/** A game that the server hosts, with the JSON Schema of its options, move and view. */
+/** A game that the server hosts, with the JSON Schemas of its options, moves and views. */
 export type GameLine = {
   name: string;
   title: string;
@@ -378,19 +397,18 @@ export type GameLine = {
   seats: number[];
   hidden: boolean;
   /**
-   * whether it is played in blocks: as many matches as there are seats, in which a group takes
-   * every seat in turn
+   * whether it is played in blocks of as many matches as seats, in which each player of a group
+   * takes every seat
    */
   balanced?: boolean;
-  /** which actions are legal, where turns do not list them */
+  /** rule for legal actions, if turns do not list them */
   legal_rule?: string;
   options_schema: { [name: string]: JsonValue };
   move_schema: { [name: string]: JsonValue };
   /** absent from servers before 0.2 */
   view_schema?: { [name: string]: JsonValue };
   /**
-   * how people say the reasons of its results, behind who won or that it is drawn: ``with five in a
-   * row``
+   * reasons of its results in words that follow the winner or the word draw: ``with five in a row``
    */
   endings?: { [name: string]: string };
 };
@@ -398,39 +416,39 @@ export type GameLine = {
 export type GameList = {
   re: number;
   /**
-   * fields of the request that this server does not know and has ignored; only for clients that
-   * said in `hello` that they speak a newer version
+   * unknown fields of the request that the server ignored; only for clients whose `hello` has a
+   * newer version
    */
   ignored?: string[];
   type: "games";
   games: GameLine[];
-  /** house bots that the server can start */
+  /** names of the house bots that the server can start */
   personalities: string[];
-  /** the same with all that a host may choose of them */
+  /** the same house bots with the parameters that a host can set */
   bots?: HouseBotLine[];
 };
 
 /** The changes of the hall. */
 export type HallChanged = {
   type: "hall_changed";
-  /** the merge patch of the news `hall` */
+  /** merge patch of the news `hall` */
   patch: { [name: string]: JsonValue };
 };
 
 /**
- * The hall as it is now, which replaces all earlier news of it. Sent to clients that subscribe, to
- * those that read too slowly for the changes, and when the changes would be larger. Each collection
- * has the newest items, up to a limit; the counts give the totals. Sort lobbies and matches by
- * `order`, the largest first.
+ * The current state of the hall, which replaces all earlier news of it. Sent to clients that
+ * subscribe, to those that read too slowly for the changes, and when the changes would be larger.
+ * Each collection has the newest items, up to a limit; the counts are totals. Sort lobbies and
+ * matches by `order`, largest first.
  */
 export type HallNews = {
   type: "hall";
   lobbies: { [name: string]: LobbyBrief };
   /** running */
   matches: { [name: string]: MatchBrief };
-  /** those that ended last */
+  /** the matches that ended last */
   finished: { [name: string]: MatchBrief };
-  /** the first lines of each game that has a ladder */
+  /** first lines of the ladder of each game that has one */
   ladders: { [name: string]: LadderTable };
   lobbies_in_all: number;
   matches_in_all: number;
@@ -438,7 +456,7 @@ export type HallNews = {
 
 /**
  * Identify the player. `token` names an account, `resume` a guest who reconnects. A viewer needs
- * none of them: it watches and reads, and can do nothing else.
+ * neither: it can only watch and read.
  */
 export type Hello = {
   id: number;
@@ -447,23 +465,26 @@ export type Hello = {
   name?: string;
   token?: string;
   resume?: string;
-  /** lets a player in, once, who was sent here by another server (`redirect`) */
+  /** admits, once, a player whom another server sent here (`redirect`) */
   ticket?: string;
-  /** comes only to watch, without a name; counts where no name, token, resume or ticket is given */
+  /**
+   * whether to connect only to watch, without a name; ignored if name, token, resume or ticket is
+   * given
+   */
   viewer?: boolean;
   kind?: "bot" | "human";
   /** name and version of the client program */
   agent?: string;
   /**
-   * a secret that a program draws when it starts, and says again when it comes back: so that a
-   * reconnect is told from a seat that somebody else takes over
+   * a secret that a program draws when it starts and repeats in each later hello: the server tells
+   * a reconnect from another program by it, and a resent request from a new one
    */
   instance?: string;
   capabilities?: Capabilities;
   /**
-   * which messages, besides those of a whole match, bring the view: the own turns; every event too;
-   * none, for a program that follows the rules by itself; or as a drawing, for one that knows no
-   * rules: a stage, patches and picks
+   * which messages carry the view, in addition to those with a whole match: `turn`: the player's
+   * own turns; `every`: all events too; `none`: no others, for programs that apply the rules
+   * themselves; `drawn`: a stage, patches and picks, for programs that do not know the rules
    */
   views?: "turn" | "every" | "none" | "drawn";
 };
@@ -475,7 +496,7 @@ export type Hidden = {
   kind: "hidden";
 };
 
-/** Ask for the events of a match from `first` on, as this viewer may see them. */
+/** Ask for the events of a match from number `first` on, without what this viewer may not see. */
 export type History = {
   id: number;
   type: "history";
@@ -484,43 +505,43 @@ export type History = {
   count?: number;
 };
 
-/** Open a lobby. The host does not sit in it until it joins. */
+/** Open a lobby. The host has no seat in it until it joins. */
 export type Host = {
   id: number;
   type: "host";
   settings: LobbySettings;
 };
 
-/** A house bot that may sit in a lobby, with its parameters. */
+/** A house bot that can take a seat in a lobby, with its parameters. */
 export type HouseBotLine = {
   /** ``game/name``, without parameters */
   name: string;
-  /** with how many seats it plays; empty for as many as its game has */
+  /** supported numbers of seats; empty: all those of its game */
   seats: number[];
   summary: string;
   parameters: BotParameter[];
-  /** the levels of its game that it plays, if any */
+  /** levels of its game for which this bot is used, if any */
   levels?: BotLevel[];
 };
 
-/** A seat that the server fills with a bot process of its own. */
+/** A seat that the server fills with one of its own bot processes. */
 export type HouseSeat = {
   kind: "house";
   personality: string;
 };
 
-/** A house bot that failed to start, or exited, in the present round. */
+/** A house bot that failed to start, or exited, in the current round. */
 export type HouseTrouble = {
   seat: number;
   personality: string;
   failures: number;
-  /** what became of it the last time */
+  /** reason for the last failure */
   reason: string;
-  /** it is not started again, and its seat is open to anybody now */
+  /** true if the server no longer restarts it and has opened its seat to anyone */
   given_up: boolean;
 };
 
-/** Take a seat of a lobby, or enter as a spectator. Joining again changes nothing. */
+/** Take a seat in a lobby, or enter as a spectator. Joining again has no effect. */
 export type Join = {
   id: number;
   type: "join";
@@ -539,9 +560,9 @@ export type Kick = {
 };
 
 /**
- * A player on a game's ladder. `key` is that of an account, or a house bot's personality. A new
- * player has a rating of 1500. A lead of 400 points means odds of 10 to 1. `deviation` is one
- * standard deviation of the rating.
+ * A player on a game's ladder. `key` is the key of an account or the name of a house bot. New
+ * players start at a rating of 1500. A difference of 400 points means odds of 10 to 1. `deviation`
+ * is one standard deviation of the rating.
  */
 export type LadderLine = {
   place: number;
@@ -551,13 +572,13 @@ export type LadderLine = {
   rating: number;
   deviation: number;
   matches: number;
-  /** seconds of the epoch */
+  /** Unix time in seconds */
   last_played: number;
 };
 
 /**
- * A game's ladder, or a part of it; `players` and `matches` count the whole ladder. Lines are
- * sorted by the rating less two deviations.
+ * A page of a game's ladder; `players` and `matches` count the whole ladder. Lines are sorted by
+ * the rating minus two deviations, best first.
  */
 export type LadderTable = {
   game: string;
@@ -569,23 +590,23 @@ export type LadderTable = {
 export type Ladders = {
   re: number;
   /**
-   * fields of the request that this server does not know and has ignored; only for clients that
-   * said in `hello` that they speak a newer version
+   * unknown fields of the request that the server ignored; only for clients whose `hello` has a
+   * newer version
    */
   ignored?: string[];
   type: "ladders";
   games: LadderTable[];
 };
 
-/** The limits of time that a match forgives for delays of the network and of the server. */
+/** Limits on the time that a match forgives for delays of the network and of the server. */
 export type Lag = {
-  /** the bank of each seat for its network's round trips; 0 forgives none */
+  /** initial and maximum bank of each seat for network round trips; 0 forgives none */
   bank_ms?: number;
-  /** what each own move puts back into the bank, which never exceeds `bank_ms` */
+  /** amount added to a seat's bank after each of its moves, up to `bank_ms` */
   refill_ms?: number;
   /**
-   * how long the server may stand still while turns are open before a match with clocks is aborted,
-   * besides a quarter of the match's time; a restart counts 1000
+   * how long the server may stand still during turns, in addition to a quarter of the match's time,
+   * before it aborts a match with clocks; a restart counts as 1000
    */
   standstill_ms?: number;
 };
@@ -606,13 +627,19 @@ export type LeaveMatch = {
 
 /**
  * A seat's player disconnected; it forfeits or is replaced after `grace_ms`. `restart` marks the
- * first entry after a restart of the server. The clock of the open turn then begins anew, which
- * counts against the limits in `Setup.lag`. `kicked` means that the host of the lobby removed the
+ * first entry after a restart of the server. The clock of the open turn then starts over, which
+ * counts toward the limits in `Setup.lag`. `kicked` means that the host of the lobby removed the
  * player. After that, or after `left`, the player cannot return.
  */
 export type Left = {
   seq: number;
   at_ms: number;
+  /**
+   * which request made it, so that a resent one is answered as before: the start of SHA-256 over
+   * the player's key, the `instance` of its hello and the request's id, with a line break between
+   * them; absent where the server made it, and without an `instance`
+   */
+  request?: string;
   kind: "leave";
   seat: number;
   reason: "left" | "disconnect" | "crash" | "kicked";
@@ -620,13 +647,13 @@ export type Left = {
   restart?: true;
 };
 
-/** The limits of this server, so that clients can respect them. */
+/** The server's limits, which clients must respect. */
 export type Limits = {
   frame_bytes: number;
   messages_per_second: number;
   burst: number;
   lobbies: number;
-  /** house seats in all lobbies that one player hosts */
+  /** maximum number of house seats in all lobbies of one host */
   house_bots?: number;
 };
 
@@ -635,31 +662,31 @@ export type ListGames = {
   type: "list_games";
 };
 
-/** The lobbies that are open, a page at a time, oldest first. */
+/** List the open lobbies page by page, oldest first. */
 export type ListLobbies = {
   id: number;
   type: "list_lobbies";
-  /** `last` of the page before */
+  /** `last` of the previous page */
   after?: number;
-  /** lobbies of a page */
+  /** maximum number of lobbies on the page */
   limit?: number;
 };
 
 /**
- * Running matches that may be watched, a page at a time, oldest first; the newest finished ones,
- * newest first, follow on the last page.
+ * List, page by page, the running matches that this player may watch, oldest first. The last page
+ * also has the latest finished ones, newest first.
  */
 export type ListMatches = {
   id: number;
   type: "list_matches";
   lobby?: string;
-  /** `last` of the page before */
+  /** `last` of the previous page */
   after?: number;
-  /** running matches of a page */
+  /** maximum number of running matches on the page */
   limit?: number;
 };
 
-/** A lobby in a list. */
+/** A lobby as shown in lists. */
 export type LobbyBrief = {
   lobby: string;
   name: string;
@@ -669,12 +696,12 @@ export type LobbyBrief = {
   watchable: boolean;
   games: string[];
   members: number;
-  /** members who are people */
+  /** number of human members */
   people?: number;
   places: number;
-  /** what is sought, where the lobby was opened by `seek` */
+  /** terms of the seek, if `seek` opened the lobby */
   seek?: SeekTerms;
-  /** in news of the hall only: of two, the newer one has the larger number */
+  /** position by age, only in news of the hall; newer items have larger numbers */
   order?: number;
 };
 
@@ -682,13 +709,13 @@ export type LobbyBrief = {
 export type LobbyChanged = {
   type: "lobby_changed";
   lobby: string;
-  /** the merge patch of the lobby */
+  /** merge patch of the lobby */
   patch: { [name: string]: JsonValue };
 };
 
 /**
- * The lobby is gone, or this player was kicked from it, or left it on another connection. `failed`
- * means that the server could not continue the lobby because of an internal error.
+ * The lobby closed, or this player was kicked, or left it on another connection. `failed` means
+ * that the server could not continue the lobby because of an internal error.
  */
 export type LobbyClosed = {
   type: "lobby_closed";
@@ -700,22 +727,22 @@ export type LobbyClosed = {
 export type LobbyList = {
   re: number;
   /**
-   * fields of the request that this server does not know and has ignored; only for clients that
-   * said in `hello` that they speak a newer version
+   * unknown fields of the request that the server ignored; only for clients whose `hello` has a
+   * newer version
    */
   ignored?: string[];
   type: "lobbies";
   lobbies: LobbyBrief[];
   /** whether another page follows */
   more?: boolean;
-  /** what to say as `after` for the next page */
+  /** value of `after` for the next page */
   last?: number;
 };
 
 /**
- * A lobby as it is now, which replaces all earlier news of it. Sent to a client that hosts, joins,
- * enters or reconnects, and to clients that read too slowly for the changes. Other updates are sent
- * as changes.
+ * The current state of a lobby, which replaces all earlier news of it. Sent to clients that host,
+ * join, enter or reconnect, and to clients that read too slowly for the changes. All other updates
+ * are sent as changes.
  */
 export type LobbyNews = {
   type: "lobby";
@@ -725,77 +752,77 @@ export type LobbyNews = {
 /** The settings of a lobby, as its host requests them. */
 export type LobbySettings = {
   name?: string;
-  /** whether lists show the lobby */
+  /** whether lists include the lobby */
   listed?: boolean;
-  /** who may join: anyone, whoever has the invite code, reserved only */
+  /** who may join: anyone, players with the invite code, or only players with a reserved seat */
   joinable?: "open" | "invite" | "closed";
-  /** whether spectators may enter */
+  /** whether spectators are allowed */
   watchable?: boolean;
   seats: (OpenSeat | ReservedSeat | HouseSeat)[];
   /**
-   * what is played; where the host arranges the matches it may be empty, and only says what players
-   * should be prepared for
+   * the matches to play. In an arranged lobby it may be empty, and only tells players which games
+   * to expect
    */
   programme: ProgrammeItem[];
-  /** play what the host arranges, match by match, from its start until it closes */
+  /** whether the host arranges each match, from the start of the lobby until it closes */
   arranged?: boolean;
-  /** count on the server's ladder: for accounts, on conditions that the server checks */
+  /**
+   * whether matches count for the server's ladder; only for accounts, and under conditions that the
+   * server checks
+   */
   rated?: boolean;
-  /** how many matches run at the same time */
+  /** maximum number of matches that run at the same time */
   at_once?: number;
-  /** start by itself once every seat is taken and everybody is ready */
+  /** whether to start automatically once all seats are taken and all members are ready */
   auto_start?: boolean;
   conduct?: Conduct;
   lag?: Lag;
   spectating?: Spectating;
   /**
-   * SHA-256 of the text of a seed from which the host draws those of all matches, and which it
-   * publishes when all is over; the server shows it and checks nothing
+   * SHA-256 of the text of a master seed, from which the host derives the seeds of all matches, and
+   * which it publishes at the end. The server displays this commitment but does not check it
    */
   commitment?: string;
 };
 
 /**
- * A lobby as its members and spectators see it. `invite` is for the host and members only, seeds in
- * the programme for the host only.
+ * A lobby as its members and spectators see it. Only the host and members see `invite`, and only
+ * the host sees the seeds in the programme.
  */
 export type LobbyView = {
   lobby: string;
   settings: LobbySettings;
   host: string;
   state: "gathering" | "running" | "finished" | "closed";
-  /** 1, and one more for every rematch */
+  /** number of the round: 1, plus one for each rematch */
   round: number;
-  /** whether it was opened by `seek`: every player may ask for a rematch */
+  /** whether `seek` opened the lobby, so that every player may ask for a rematch */
   seek?: boolean;
-  /** by their players; sort them by `seat` */
+  /** members by player key; sort them by `seat` */
   members: { [name: string]: Member };
   spectators?: number;
   invite?: string;
-  /** matches of this round in all */
+  /** total number of matches in this round */
   planned: number;
   done: number;
-  /** how many of those that are done were not played at all */
+  /** number of `done` matches that were not played */
   void?: number;
-  /**
-   * why the rest of this round is not played, where the server failed to play one match after the
-   * other
-   */
+  /** why the rest of this round is not played, if the server failed in several matches in a row */
   stopped?: string;
   /** house bots that failed in this round, by seat */
   house_trouble?: HouseTrouble[];
-  /** running matches by their keys, in any order */
+  /** running matches by key, in any order */
   live: { [name: string]: MatchBrief };
-  /** lines by their players; sort them by points, wins, fewer matches, name and key */
+  /** lines by player key; sort them by points, wins, fewer matches, name and key */
   standings: { [name: string]: Standing };
 };
 
-/** A match in a list. */
+/** A match as shown in lists. */
 export type MatchBrief = {
   match: string;
   lobby?: string;
   number?: number;
-  /** the block of the programme that it belongs to */
+  /** block of the programme that the match belongs to */
   block?: number;
   game: string;
   seats: Player[];
@@ -803,56 +830,56 @@ export type MatchBrief = {
   time_control?: TimeControl;
   watchable?: boolean;
   result?: Result;
-  /** the host's name for it, where the host arranged it */
+  /** the host's name for an arranged match */
   tag?: string;
-  /** it will not be played: a player has left, or the lobby was closed */
+  /** true if the match will not be played, because a player left or the lobby was closed */
   void?: boolean;
-  /** in news of the hall only: of two, the newer one has the larger number */
+  /** position by age, only in news of the hall; newer items have larger numbers */
   order?: number;
 };
 
-/** A match of a lobby is over: it is in `live` no longer. */
+/** A match of a lobby is over and no longer in `live`. */
 export type MatchEnded = {
   type: "match_ended";
   lobby: string;
   match: MatchBrief;
 };
 
-/** A page of the running matches; the last one has the finished matches too. */
+/** A page of the running matches; the last page has the finished matches too. */
 export type MatchList = {
   re: number;
   /**
-   * fields of the request that this server does not know and has ignored; only for clients that
-   * said in `hello` that they speak a newer version
+   * unknown fields of the request that the server ignored; only for clients whose `hello` has a
+   * newer version
    */
   ignored?: string[];
   type: "matches";
   matches: MatchBrief[];
   /** whether another page follows */
   more?: boolean;
-  /** what to say as `after` for the next page */
+  /** value of `after` for the next page */
   last?: number;
 };
 
-/** The report of one match, of the seats that its reader may know about. */
+/** The report on one match, limited to the seats that the reader may know about. */
 export type MatchReport = {
   match: string;
   game: string;
   cause: Cause;
   reason?: string;
   plies: number;
-  /** those at fault, or the one that was asked for */
+  /** the seats at fault, or the requested one */
   seats: SeatReport[];
 };
 
-/** A match of a lobby has begun: it is in `live` now. Spectators may `watch` it. */
+/** A match of a lobby has begun and is now in `live`. Spectators can `watch` it. */
 export type MatchStarted = {
   type: "match_started";
   lobby: string;
   match: MatchBrief;
 };
 
-/** A player in a lobby; `seat` is the lobby's seat, not a seat at a match. */
+/** A player in a lobby; `seat` is a seat of the lobby, not of a match. */
 export type Member = {
   player: string;
   name: string;
@@ -860,11 +887,14 @@ export type Member = {
   seat: number;
   ready: boolean;
   connected: boolean;
-  /** of what plays for it, as that said when it joined; empty where it did not */
+  /**
+   * name and version of the program that plays for it, as reported on joining; empty if it reported
+   * none
+   */
   version?: string;
 };
 
-/** Play an action at `ply`. Resent with the same id and ply, it is applied only once. */
+/** Play an action at `ply`. A move resent with the same id and ply is applied only once. */
 export type Move = {
   id: number;
   type: "move";
@@ -874,7 +904,7 @@ export type Move = {
   comment?: Comment;
 };
 
-/** A seat's action, with its ledger of time: charged = elapsed - allowance, never below 0. */
+/** A seat's action and its time: charged = elapsed - allowance, but never below 0. */
 export type Moved = {
   seq: number;
   at_ms: number;
@@ -890,14 +920,17 @@ export type Moved = {
   comment?: Comment;
 };
 
-/** A match that a wall cannot show. */
+/** A match that this player cannot watch on a wall. */
 export type NotWatched = {
   match: string;
   code: Code;
   message: string;
 };
 
-/** A line for the seat's own record, such as the tail of stderr. Others see only its number. */
+/**
+ * Add a line to the seat's own record, such as the end of stderr. Others see only that the entry
+ * exists.
+ */
 export type Note = {
   id: number;
   type: "note";
@@ -912,10 +945,16 @@ export type Note = {
 export type Noted = {
   seq: number;
   at_ms: number;
+  /**
+   * which request made it, so that a resent one is answered as before: the start of SHA-256 over
+   * the player's key, the `instance` of its hello and the request's id, with a line break between
+   * them; absent where the server made it, and without an `instance`
+   */
+  request?: string;
   kind: "note";
   seat: number;
   text: string;
-  /** the move that was refused; `text` says why then */
+  /** move that was refused; if present, `text` says why */
   refused?: RefusedMove;
 };
 
@@ -941,27 +980,28 @@ export type Player = {
 };
 
 /**
- * Some matches of one game with n seats, among m members who can play it. With `rotate` match j of
- * the first m seats, in order, the members j, j+1, .., j+n-1 (modulo m), so that everybody takes
- * every seat once. The next m matches seat the same groups with everybody moved up by one seat,
- * until all have had all seats among themselves, and then come other groups in the same way, so
- * that in time everybody meets everybody. A *balanced* game, in which the first move or the deal
- * decides too much, is played in blocks instead. In each block of n matches one group takes all
- * seats in turn, on one deal if that reveals no secrets; then the next group follows. `games` is a
- * multiple of n there. Without `rotate` the first n members play all matches in the same seats.
+ * A number of matches of one game with n seats, among m members who can play it. With `rotate`,
+ * match j of the first m matches seats the members j, j+1, .., j+n-1 (modulo m) in order, so that
+ * every member takes every seat once. The next m matches seat the same groups with each member
+ * moved up by one seat, until every member of a group has had every seat of it. Then other groups
+ * follow in the same way, so that over time all members meet. A *balanced* game, in which the first
+ * move or the deal matters too much, is played in blocks instead. In each block of n matches, the
+ * members of one group take all seats in turn, with the same deal if that reveals no secrets. Then
+ * the next group follows. `games` must be a multiple of n. Without `rotate`, the first n members
+ * play all matches in the same seats.
  */
 export type ProgrammeItem = {
   game: string;
   options?: { [name: string]: boolean | number | string | (number | string)[] };
   seats?: number;
-  /** how many matches; absent for one, or for one block of a balanced game */
+  /** number of matches; default: one, or one block of a balanced game */
   games?: number;
   rotate?: boolean;
   time_control?: TimeControl;
   /**
-   * a whole number below 2^53, or 64 hexadecimal digits: the seed of the first deal, later ones
-   * count up from it; where a game hides something, all seeds are hashes of it, and whoever can
-   * guess it knows what is hidden
+   * seed of the first deal: an integer below 2^53 or 64 hexadecimal digits. Later deals use the
+   * following integers. In games with hidden information all seeds are hashes of it, and anyone who
+   * can guess it knows what is hidden
    */
   seed?: number | string;
 };
@@ -973,34 +1013,34 @@ export type Ready = {
   ready?: boolean;
 };
 
-/** The last thing that came from a seat. */
+/** The last message received from a seat. */
 export type Received = {
   kind: "move" | "refused" | "resign" | "fault";
   ply: number;
-  /** in the match's time */
+  /** time since the start of the match */
   at_ms: number;
-  /** the action's JSON, as far as it was kept */
+  /** the action's JSON, which may be truncated */
   action?: string;
-  /** as what it was refused */
+  /** code of the refusal */
   code?: Code;
-  /** why it was refused, or what the bot said had failed */
+  /** reason for the refusal, or the failure that the bot reported */
   detail?: string;
 };
 
-/** Another server of the same cluster, which can carry out the request. */
+/** The address of the server in the same cluster that can carry out the request. */
 export type Redirect = {
-  /** its websocket address */
+  /** websocket address of that server */
   url: string;
-  /** for `hello` there, within 30 seconds and once */
+  /** ticket for one `hello` there, valid for 30 seconds */
   ticket: string;
 };
 
-/** The request was not carried out and nothing has changed. */
+/** The server did not carry out the request; nothing has changed. */
 export type Refused = {
   re: number;
   /**
-   * fields of the request that this server does not know and has ignored; only for clients that
-   * said in `hello` that they speak a newer version
+   * unknown fields of the request that the server ignored; only for clients whose `hello` has a
+   * newer version
    */
   ignored?: string[];
   type: "refused";
@@ -1008,17 +1048,17 @@ export type Refused = {
   message: string;
   hint?: string;
   retry_after_ms?: number;
-  /** the present ply, for `stale` */
+  /** current ply, with `stale` */
   ply?: number;
-  /** where to ask again, for `elsewhere`, where the player may go there */
+  /** server to repeat the request at, with `elsewhere`; absent if the player may not go there */
   redirect?: Redirect;
 };
 
-/** A move that the server refused because it was not legal, as it was sent. */
+/** An illegal move that the server refused, as the seat sent it. */
 export type RefusedMove = {
   ply: number;
   code: Code;
-  /** the action's JSON, cut where it is too long */
+  /** the action's JSON, truncated if it is too long */
   action: string;
   id: number;
 };
@@ -1032,7 +1072,7 @@ export type Rejoin = {
 
 /**
  * Host: play the finished programme again with the seats rotated by one. In a lobby that `seek`
- * opened every player may ask, and then counts as ready.
+ * opened, every player may send this, and then counts as ready.
  */
 export type Rematch = {
   id: number;
@@ -1040,7 +1080,7 @@ export type Rematch = {
   lobby: string;
 };
 
-/** Another player takes a seat over. */
+/** Another player took over a seat. */
 export type Replaced = {
   seq: number;
   at_ms: number;
@@ -1053,35 +1093,41 @@ export type Replaced = {
 export type Reported = {
   re: number;
   /**
-   * fields of the request that this server does not know and has ignored; only for clients that
-   * said in `hello` that they speak a newer version
+   * unknown fields of the request that the server ignored; only for clients whose `hello` has a
+   * newer version
    */
   ignored?: string[];
   type: "reported";
   report: MatchReport;
 };
 
-/** A seat kept for one player. */
+/** A seat reserved for one player. */
 export type ReservedSeat = {
   kind: "reserved";
   name: string;
-  /** the key of that player; without one it is whoever has the name */
+  /** key of that player; if absent, the seat is for any player with this name */
   player?: string;
 };
 
-/** Resign the match. A bot that failed can say so, and the result names the fault. */
+/** Resign a match. A bot that failed can report its fault, which the result then names. */
 export type Resign = {
   id: number;
   type: "resign";
   match: string;
   fault?: "crash" | "illegal";
-  /** what failed, in a sentence; with `fault` only */
+  /** description of the failure; only with `fault` */
   detail?: string;
 };
 
 export type Resigned = {
   seq: number;
   at_ms: number;
+  /**
+   * which request made it, so that a resent one is answered as before: the start of SHA-256 over
+   * the player's key, the `instance` of its hello and the request's id, with a line break between
+   * them; absent where the server made it, and without an `instance`
+   */
+  request?: string;
   kind: "resign";
   seat: number;
 };
@@ -1091,15 +1137,15 @@ export type Result = {
   seats: SeatResult[];
   /** what ended the match */
   cause: Cause;
-  /** in the game's words, such as `goal` or `repetition` */
+  /** reason in the game's words, such as `goal` or `repetition` */
   reason?: string;
   plies: number;
 };
 
 /**
  * A seat's player reconnected, or switched to another connection. `takeover` means that the old
- * connection was open and belonged to another program: one with another `instance` in its hello, or
- * none.
+ * connection was open and belonged to another program, which sent another `instance` in its hello,
+ * or none.
  */
 export type Returned = {
   seq: number;
@@ -1109,45 +1155,45 @@ export type Returned = {
   takeover?: true;
 };
 
-/** One seat. */
+/** The report on one seat. */
 export type SeatReport = {
   seat: number;
   player: Player;
-  /** why it dropped out; absent where it did not */
+  /** why it dropped out; absent if it did not */
   cause?: Cause;
   detail?: string;
-  /** the last your_turn, as the message that it was */
+  /** the last `your_turn` message */
   sent?: { [name: string]: JsonValue };
   received?: Received;
-  /** every move that was refused as illegal */
+  /** all moves refused as illegal */
   refused: Received[];
-  /** the last lines that its bot wrote */
+  /** the last lines of its bot's output */
   notes: string[];
   ledger: Spent[];
-  /** turns before the first one of the ledger */
+  /** number of turns before the first one in the ledger */
   earlier?: number;
 };
 
-/** How one seat ended: `rank` 1 is best and ties share it. */
+/** The result of one seat; `rank` 1 is best, and ties share a rank. */
 export type SeatResult = {
   rank: number;
   score: number;
-  /** by the game's own count, where it counts */
+  /** score of the game, if it keeps one */
   points?: number;
-  /** why the seat dropped out before the end */
+  /** why the seat dropped out before the end, if it did */
   cause?: Cause;
   detail?: string;
-  /** whether another connection took the seat while its own was open */
+  /** whether another connection took over the seat while its own was open */
   takeover?: true;
 };
 
 /**
  * Seek opponents on these terms. The player joins the lobby of another seek on the same terms. If
  * there is none, the server opens a listed lobby with a seat for this player and open seats for the
- * others. It starts by itself once everybody is ready. It closes when its opener leaves, when a
- * player leaves after the start, and when nobody has joined, or asked for a rematch, for `wait_s`
- * seconds. A player has one seek at a time; repeating it while it is open or played returns the
- * same lobby.
+ * others. The lobby starts automatically once everybody is ready. It closes when its opener leaves,
+ * when a player leaves after the start, or when nobody has joined, or asked for a rematch, for
+ * `wait_s` seconds. A player can have one seek at a time; repeating it while it is open or in play
+ * returns the same lobby.
  */
 export type Seek = {
   id: number;
@@ -1156,11 +1202,11 @@ export type Seek = {
   wait_s?: number;
 };
 
-/** The terms of a player who seeks opponents: one item, open to anyone. */
+/** The terms of a player who seeks opponents: one item of a programme, open to anyone. */
 export type SeekTerms = {
-  /** without a seed */
+  /** the match to play; must not have a seed */
   item: ProgrammeItem;
-  /** as in a lobby's settings; for accounts only */
+  /** whether the match is rated, as in a lobby's settings; only for accounts */
   rated?: boolean;
 };
 
@@ -1190,9 +1236,8 @@ export type ServerMessage =
   | Farewell;
 
 /**
- * A match as this viewer sees it now; the next event is `seq` + 1. Sent when a match starts for a
- * player, after `rejoin` and `watch`, and instead of the events that a spectator was too slow to
- * read.
+ * A match as this viewer sees it now; the next event is `seq` + 1. Sent to players when a match
+ * starts, after `rejoin` and `watch`, and in place of events that a spectator was too slow to read.
  */
 export type Snapshot = {
   type: "snapshot";
@@ -1200,13 +1245,13 @@ export type Snapshot = {
   match: string;
   lobby?: string;
   number?: number;
-  /** the block of the programme that it belongs to */
+  /** block of the programme that the match belongs to */
   block?: number;
   game: string;
   rules_version: number;
   options: { [name: string]: boolean | number | string | (number | string)[] };
   seats: Player[];
-  /** seats not connected */
+  /** disconnected seats */
   away?: number[];
   you?: number;
   seq: number;
@@ -1217,85 +1262,89 @@ export type Snapshot = {
   clocks?: Clock[];
   /**
    * time until the flag of the seat to act falls; absent without a clock, after the end, and for
-   * spectators who see the match late
+   * spectators who see the match with a delay
    */
   left_ms?: number;
   conduct: Conduct;
   spectating: Spectating;
   commitment: string;
   result?: Result;
-  /** the view as a drawing, for who said `views` `drawn` */
+  /** view as a drawing if `views` is `drawn` */
   stage?: Stage;
 };
 
-/** The view and delay of spectators of a live match. All is revealed when it is over. */
+/** The view and delay of spectators of a live match. After the match they can see everything. */
 export type Spectating = {
   mode?: "off" | "public" | "shoulder" | "referee";
-  /** whose eyes, for `shoulder` */
+  /** seat whose viewpoint `shoulder` shows */
   seat?: number;
   delay_plies?: number;
   delay_ms?: number;
   /**
-   * who sees comments on a running match, and what bots say of their moves: `after` shows them when
-   * the match is over, `spectators` at once to all who watch, `everybody` to players as well;
-   * `none` takes no comments. Matches of house bots alone are shown with theirs at once, rated
-   * matches of others never
+   * who sees comments on a running match, including bots' remarks on their moves: `after` shows
+   * them when the match is over, `spectators` immediately to spectators, `everybody` immediately to
+   * players too; `none` refuses comments. The remarks of house bots that play alone are always
+   * shown immediately, comments on other rated matches never
    */
   comments?: "none" | "after" | "spectators" | "everybody";
 };
 
-/** One turn of a seat in its ledger; charged = elapsed - allowance, never below 0. */
+/** The time of one turn of a seat; charged = elapsed - allowance, but never below 0. */
 export type Spent = {
   ply: number;
   elapsed_ms: number;
   allowance_ms?: number;
   charged_ms: number;
-  /** what the server stood still meanwhile; not in elapsed */
+  /** time that the server stood still meanwhile, not included in `elapsed_ms` */
   lag_ms?: number;
-  /** main time and bank after it; absent without */
+  /** main time and bank after the turn; absent without a clock */
   left_ms?: number;
   flagged?: boolean;
 };
 
-/** A position as a viewer sees it. */
+/** A drawing of a position as a viewer sees it. */
 export type Stage = {
   lattice: "square" | "hex";
-  /** by their names, in any order */
+  /** cells by name, in any order */
   cells: { [name: string]: StageCell };
   labels: StageLabel[];
   marks: StageMark[];
-  /** lines below the board: how the match stands */
+  /** lines below the board, such as the score */
   text: string[];
-  /** which colour each seat has; empty where pieces have none */
+  /** color of each seat; empty if pieces have no colors */
   colours: ("black" | "white")[];
 };
 
-/** A place of the board and what is on it; absent fields mean that there is none. */
+/** A cell of the board and what is on it. Each field is absent if there is nothing to draw. */
 export type StageCell = {
   x: number;
   y: number;
-  /** the ground: hole, home, goal, point, floor, fog, seen, rock, wreck, gone, number or button */
+  /**
+   * kind of ground: hole, home, goal, point, floor, fog, seen, rock, wreck, gone, number or button
+   */
   kind: string;
-  /** the seat whose piece stands there */
+  /** seat that owns the piece on it */
   owner?: number;
-  /** the seat that tints the ground */
+  /** seat whose color tints the ground */
   tint?: number;
-  /** at most three characters to write on it */
+  /** up to three characters to draw on it */
   glyph?: string;
   /** degrees clockwise from the top */
   heading?: number;
-  /** of the piece; without it a piece looks as its owner does */
+  /** color of the piece; if absent, the color of its owner */
   colour?: "black" | "white";
 };
 
-/** A coordinate at the edge of the board. */
+/** A label at the edge of the board, such as the letter of a column. */
 export type StageLabel = {
   text: string;
   x: number;
   y: number;
 };
 
-/** A highlight over cells, in order, such as the last move's ends or path, or a winning line. */
+/**
+ * A highlight of cells, in order, such as the ends or the path of the last move, or a winning line.
+ */
 export type StageMark = {
   /** from, to, path, win or vision */
   kind: string;
@@ -1305,10 +1354,10 @@ export type StageMark = {
 };
 
 /**
- * A line of a lobby's table, of the present round. A match gives each seat the share of the others
- * that it has beaten; ties count half. With two seats the winner gets 1, and a draw gives both 0.5.
- * With n seats the best gets 1, the next (n-2)/(n-1), the last 0. A win is the best rank alone, a
- * draw the best rank shared.
+ * A line of a lobby's table of the current round. A match gives each seat the share of the other
+ * seats that it has beaten; ties count half. With two seats the winner gets 1, and a draw gives
+ * both 0.5. With n seats the best gets 1, the next (n-2)/(n-1), the last 0. A seat wins if it alone
+ * has the best rank, and draws if it shares that rank.
  */
 export type Standing = {
   player: string;
@@ -1318,11 +1367,14 @@ export type Standing = {
   draws: number;
   losses: number;
   points: number;
-  /** how often this player's seat dropped out, by cause */
+  /** number of times that this player's seat dropped out, by cause */
   causes?: { [name: string]: number };
 };
 
-/** Host: begin the programme. Everybody must be ready. */
+/**
+ * Host: start the programme. Unless the lobby is arranged, all seats must be taken and all members
+ * ready.
+ */
 export type Start = {
   id: number;
   type: "start";
@@ -1330,8 +1382,8 @@ export type Start = {
 };
 
 /**
- * Subscribe to a topic: all of it once (`hall`), then its changes (`hall_changed`). The hall is the
- * public part of `list_lobbies`, `list_matches` and `ladder`.
+ * Subscribe to a topic. The server sends all of it once (`hall`), then its changes
+ * (`hall_changed`). The hall is the public part of `list_lobbies`, `list_matches` and `ladder`.
  */
 export type Subscribe = {
   id: number;
@@ -1341,17 +1393,17 @@ export type Subscribe = {
 
 /** A time control, in milliseconds; all zero means no clock. */
 export type TimeControl = {
-  /** free time on every move, not carried over */
+  /** free time per move, which is not carried over */
   move_ms?: number;
   /** main time of a seat for the whole match */
   main_ms?: number;
-  /** added to the main time after each own move */
+  /** time added to the main time after each of the seat's moves */
   increment_ms?: number;
-  /** overage bank, used after move and main time */
+  /** overage bank, used after free time and main time */
   bank_ms?: number;
-  /** byo-yomi periods after all else */
+  /** number of byo-yomi periods, used last */
   periods?: number;
-  /** length of a byo-yomi period */
+  /** length of each byo-yomi period */
   period_ms?: number;
 };
 
@@ -1378,12 +1430,12 @@ export type Wall = {
   matches: string[];
 };
 
-/** Answer to wall: the matches that are watched now, and why the others are not. */
+/** Answer to wall: the watched matches, and the reasons why the others are not watched. */
 export type Walled = {
   re: number;
   /**
-   * fields of the request that this server does not know and has ignored; only for clients that
-   * said in `hello` that they speak a newer version
+   * unknown fields of the request that the server ignored; only for clients whose `hello` has a
+   * newer version
    */
   ignored?: string[];
   type: "walled";
@@ -1391,7 +1443,7 @@ export type Walled = {
   refused: NotWatched[];
 };
 
-/** Follow a match from its present state. */
+/** Watch a match from its current state on. */
 export type Watch = {
   id: number;
   type: "watch";
@@ -1400,13 +1452,13 @@ export type Watch = {
 
 /**
  * Answer to hello. `resume` is this player's secret for reconnecting. It is empty for a player
- * admitted by a ticket; the secret of an earlier welcome stays valid.
+ * admitted by a ticket, whose earlier secret remains valid.
  */
 export type Welcome = {
   re: number;
   /**
-   * fields of the request that this server does not know and has ignored; only for clients that
-   * said in `hello` that they speak a newer version
+   * unknown fields of the request that the server ignored; only for clients whose `hello` has a
+   * newer version
    */
   ignored?: string[];
   type: "welcome";
@@ -1421,37 +1473,32 @@ export type Welcome = {
   seats: string[];
   /** lobbies where this player is a member */
   lobbies: string[];
-  /** whether this connection may only watch and read */
+  /** whether this connection can only watch and read */
   viewer?: boolean;
   /**
-   * websocket addresses of other servers of the same cluster, for coming back when this one is gone
+   * websocket addresses of other servers of the same cluster, for reconnecting if this one is down
    */
   nodes?: string[];
 };
 
-/** Everything needed to act. Resent after a rejoin while the turn lasts. */
+/** All that a player needs to move. Resent after a rejoin while the turn lasts. */
 export type YourTurn = {
   type: "your_turn";
   match: string;
   game: string;
   seat: number;
   ply: number;
-  /** the observation, as the game's View model; absent for who said `views` `none` or `drawn` */
+  /** observation, as the game's `View` model; absent if `views` is `none` or `drawn` */
   view?: { [name: string]: JsonValue };
-  /**
-   * every legal action; absent where a rule in words says it shorter, and where `picks` has them
-   */
+  /** all legal actions; absent if `legal_rule` describes them or `picks` lists them */
   legal?: { [name: string]: JsonValue }[];
-  /**
-   * every legal action, and which cells of the stage are picked to play it, for who said `views`
-   * `drawn`
-   */
+  /** all legal actions, each with the cells of the stage to pick for it, if `views` is `drawn` */
   picks?: Pick[];
-  /** which actions are legal, where not listed */
+  /** rule for legal actions, if `legal` does not list them */
   legal_rule?: string;
   legal_count: number;
   clocks?: Clock[];
-  /** time until the own flag falls; absent without a clock */
+  /** time until this player's flag falls; absent without a clock */
   left_ms?: number;
 };
 
