@@ -40,9 +40,11 @@ class DecisiveMove:
 
 
 def strongest(game: Game) -> str:
-    """Return the default house bot to judge a game."""
-    own = (f"{game.info.name}/{name}" for name in STRONGEST)
-    return next(name for name in own if name in PERSONALITIES)
+    """Return the default house bot that judges a game. Raises `ValueError` if it has none."""
+    for name in STRONGEST:
+        if (bot := f"{game.info.name}/{name}") in PERSONALITIES:
+            return bot
+    raise ValueError(f"no house bot judges {game.info.name}: expected the name of a bot")
 
 
 def decisive_move(

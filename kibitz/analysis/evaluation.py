@@ -15,6 +15,9 @@ from kibitz_protocol.wire.values import Action
 from kibitz_search.algorithms.score import plies_to_end
 from kibitz_server.match.state import MatchState
 
+MOST_SWINGS = 5
+"""The greatest changes that are listed."""
+
 
 @dataclass(frozen=True)
 class MoveEvaluation:
@@ -74,13 +77,8 @@ class Swing:
 
     before: MoveEvaluation
     after: MoveEvaluation
-
-    @property
-    def change(self) -> float:
-        """The later value minus the earlier one."""
-        assert self.before.value is not None
-        assert self.after.value is not None
-        return self.after.value - self.before.value
+    change: float
+    """The later value less the earlier one; proven results are the ends of the scale."""
 
 
 def evaluate(
@@ -155,15 +153,23 @@ class Scale:
 
 def swings(evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
     """Return the changes of the seats' values, greatest first."""
+    scale = Scale(evaluations)
     changes = []
-    last: dict[int, MoveEvaluation] = {}
+    last: dict[int, tuple[MoveEvaluation, float]] = {}
     for evaluation in evaluations:
-        if evaluation.value is None:
+        place = scale.place(evaluation)
+        if place is None:
             continue
         if evaluation.seat in last:
-            changes.append(Swing(last[evaluation.seat], evaluation))
-        last[evaluation.seat] = evaluation
+            before, former = last[evaluation.seat]
+            changes.append(Swing(before, evaluation, place - former))
+        last[evaluation.seat] = evaluation, place
     return sorted(changes, key=lambda swing: -abs(swing.change))
+
+
+def costliest(evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
+    """Return the greatest losses of value, at most five; gains mirror the others' losses."""
+    return [swing for swing in swings(evaluations) if swing.change < 0][:MOST_SWINGS]
 
 
 def annotated(record: Record, evaluations: Sequence[MoveEvaluation]) -> Record:

@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kibitz.analysis.evaluation import MoveEvaluation, Scale, Swing, swings, value_text
+from kibitz.analysis.evaluation import MoveEvaluation, Scale, Swing, costliest, value_text
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_training.figures import line_chart
 
 BAR = 20
 """The width of the bars beside the moves, in columns."""
-MOST_SWINGS = 5
-"""The number of greatest swings to list."""
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -30,15 +28,14 @@ def lines(record: Record, evaluations: Sequence[MoveEvaluation]) -> Iterator[str
             f"  {value_text(evaluation.comment):>10}  {graph}{better}"
         ).rstrip()
     agreed = sum(evaluation.agrees for evaluation in evaluations)
-    yield f"the bot agrees with {agreed} of {len(evaluations)} moves"
-    yield from _swing_lines(names, swings(evaluations))
+    yield f"the bot would have played {agreed} of {len(evaluations)} moves as they were played"
+    yield from _swing_lines(names, costliest(evaluations))
 
 
 def _swing_lines(names: Sequence[str], changes: Sequence[Swing]) -> Iterator[str]:
-    shown = [swing for swing in changes if swing.change][:MOST_SWINGS]
-    if shown:
-        yield "greatest swings from one turn of a player to the next:"
-    for swing in shown:
+    if changes:
+        yield "greatest losses of value, from one own turn to the next:"
+    for swing in changes:
         yield (
             f"{swing.before.ply:>4}  {names[swing.before.seat]}  played {swing.before.played}:"
             f" {value_text(swing.before.comment)} -> {value_text(swing.after.comment)}"
@@ -94,9 +91,14 @@ def to_json(record: Record, evaluations: Sequence[MoveEvaluation], by: str, ms: 
             "ms": ms,
             "moves": [_fields(evaluation) for evaluation in evaluations],
             "swings": [
-                {"seat": s.before.seat, "ply": s.before.ply, "change": s.change}
-                for s in swings(evaluations)[:MOST_SWINGS]
-                if s.change
+                {
+                    "seat": swing.before.seat,
+                    "ply": swing.before.ply,
+                    "change": swing.change,
+                    "before": value_text(swing.before.comment),
+                    "after": value_text(swing.after.comment),
+                }
+                for swing in costliest(evaluations)
             ],
         }
     )

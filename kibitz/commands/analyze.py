@@ -25,7 +25,9 @@ Write: TypeAlias = "Callable[[Record, Sequence[MoveEvaluation], str, int], str]"
 
 @click.command(short_help="Evaluate every move of a record with a bot.")
 @record_argument
-@bot_option("--by", required=True, help="The evaluating bot: a house bot or a Python file.")
+@bot_option(
+    "--by", help="Who judges: a house bot or a Python file; the game's strongest if not said."
+)
 @ms_option
 @seat_option
 @click.option(
@@ -36,7 +38,13 @@ Write: TypeAlias = "Callable[[Record, Sequence[MoveEvaluation], str, int], str]"
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @server_option
 def analyze(
-    source: str, by: str, ms: int, seat: int | None, out: Path | None, as_json: bool, server: str
+    source: str,
+    by: str | None,
+    ms: int,
+    seat: int | None,
+    out: Path | None,
+    as_json: bool,
+    server: str,
 ) -> None:
     """Print the move BOT would have played at each turn of RECORD, and its evaluation.
 
@@ -47,8 +55,8 @@ def analyze(
     """
     write = None if out is None else FORMATS.get(out.suffix.lower())
     if out is not None and write is None:
-        raise click.UsageError(f"expected a file name that ends with one of {', '.join(FORMATS)}")
-    from kibitz.analysis import evaluation, evaluation_text, record_source
+        raise click.UsageError(f"expected a name that ends with one of {', '.join(FORMATS)}")
+    from kibitz.analysis import decisive_move, evaluation, evaluation_text, record_source
     from kibitz.analysis.recorded_turns import game_of
 
     games = load_games("compiled")
@@ -56,6 +64,7 @@ def analyze(
         record = record_source.load(source, server)
         game = game_of(record, games)
         require_seat(seat, len(record.setup.seats))
+        by = by or decisive_move.strongest(game)
         factory = loaded_bot(by, record.setup.game)
         total = sum(entry.kind == "move" for entry in record.entries)
         with training_progress.shown() as progress:

@@ -284,6 +284,12 @@ SETTINGS = (
         help="Do not serve browser pages.",
     ),
     Setting(
+        name="no-analysis",
+        param="no_analysis",
+        kind=click.BOOL,
+        help="Let no bot analyze finished matches for people in the browser.",
+    ),
+    Setting(
         name="log-level",
         param="log_level",
         kind=click.Choice(["debug", "info", "warning", "error"]),
@@ -298,7 +304,9 @@ SETTINGS = (
     ),
 )
 """Every setting of a server, for the command line, the environment and the file."""
-PROCESS_SETTINGS = frozenset({"pace", "bot_memory", "bot_cpu", "no_web", "log_level"})
+PROCESS_SETTINGS = frozenset(
+    {"pace", "bot_memory", "bot_cpu", "no_web", "no_analysis", "log_level"}
+)
 """Settings of the house bots, the pages and the log, not of the server itself."""
 
 
@@ -357,6 +365,7 @@ def serve(
     bot_memory: int,
     bot_cpu: int | None,
     no_web: bool,
+    no_analysis: bool,
     log_level: str,
     as_json: bool,
     event: Path | None,
@@ -369,6 +378,7 @@ def serve(
     The next start with the same database resumes every match.
     """
     gc.disable()  # until it serves: collecting while modules load is slow and frees nothing
+    from kibitz.analysis.match_process import analysis_command
     from kibitz.builtin_games import load_games
     from kibitz.local.event_site import EventSite
     from kibitz.process import rules_compiler
@@ -383,9 +393,8 @@ def serve(
         values["organizer"] = _inherited_secret(organizer_fd)
     config = make_config(values, file)
     _log(log_level)
-    house = LocalBotLauncher(
-        pace, options_match.limit_arguments(None, bot_cpu, resident_mib=bot_memory)
-    )
+    limits = options_match.limit_arguments(None, bot_cpu, resident_mib=bot_memory)
+    house = LocalBotLauncher(pace, limits)
     site = None if no_web else EventSite(web_site(rules=rule_pages.fragments()), event).file
     announce = _serve(config, web=not no_web, as_json=as_json)
     try:
@@ -395,6 +404,7 @@ def serve(
             house,
             site=site,
             compile_command=rules_compiler.command,
+            analysis_command=None if no_analysis else analysis_command(limits),
             started=announce,
         )
     except StoreError as error:

@@ -10,12 +10,14 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 
 from kibitz_games.core.game import Game
 from kibitz_protocol import event_loop
 from kibitz_server.accounts import names
 from kibitz_server.app.config import Config
 from kibitz_server.app.server import Server, running
+from kibitz_server.directory.analyses import AnalysisCommand
 from kibitz_server.directory.rules import CompileCommand
 from kibitz_server.housebots.catalog import BotLauncher
 from kibitz_server.net.site import Site
@@ -34,26 +36,26 @@ def run(
     *,
     site: Site | None = None,
     compile_command: CompileCommand | None = None,
+    analysis_command: AnalysisCommand | None = None,
     started: Callable[[Server], None] | None = None,
 ) -> signal.Signals:
     """Serve until SIGTERM, SIGHUP or SIGINT, then drain.
 
-    `started` is called with the server.
+    `site` has the files of the web pages that are served on the same port; `compile_command`
+    starts the compilation of a game's rules, `analysis_command` the analysis of a match.
 
     `site` provides the web pages that are served on the same port; `compile_command` starts the
     compilation of a game's rules. Returns the signal that ended the server. The process then ends
     even if a thread still waits for a disk that does not respond. Raises `StoreError` if the
     database cannot be used, or if another server has taken it over.
     """
-    return event_loop.run(_serve(config, games, launcher, site, compile_command, started))
+    served = running(config, games, launcher, site, compile_command, gc.freeze, analysis_command)
+    return event_loop.run(_serve(config, served, started))
 
 
 async def _serve(
     config: Config,
-    games: Mapping[str, Game],
-    launcher: BotLauncher | None,
-    site: Site | None,
-    compile_command: CompileCommand | None,
+    served: AbstractAsyncContextManager[Server],
     started: Callable[[Server], None] | None,
 ) -> signal.Signals:
     stop = asyncio.Event()
@@ -62,9 +64,8 @@ async def _serve(
     # The writer's thread needs the GIL once per commit, and should not wait for it.
     sys.setswitchinterval(0.0001)
     names.prepare()
-    # Objects created at startup and by games' rules are permanent, so collections skip them.
-    served = running(config, games, launcher, site, compile_command, gc.freeze)
     async with served as server:
+        # Objects made by the start and by games' rules stay for good, so collections skip them.
         gc.freeze()
         gc.set_threshold(GC_THRESHOLD)
         gc.enable()

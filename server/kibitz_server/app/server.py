@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from kibitz_games.core.game import Game
 from kibitz_server.app.config import Config
 from kibitz_server.app.task_set import TaskSet
+from kibitz_server.directory.analyses import Analyses, AnalysisCommand, AnalysisProcesses
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.rules import CompileCommand, Rules
 from kibitz_server.handlers.pages import RecordPages
@@ -152,17 +153,19 @@ async def running(
     site: Site | None = None,
     compile_command: CompileCommand | None = None,
     rules_loaded: Callable[[], object] = int,
+    analysis_command: AnalysisCommand | None = None,
 ) -> AsyncIterator[Server]:
     """Run a server until the block exits, then drain it.
 
-    `site` is served on its port. `compile_command` starts the compilation of a game's rules in
-    another process; without it, a thread compiles them. `rules_loaded` is called whenever a game's
-    rules were loaded. Raises `StoreError` if the database cannot be used, and `OSError` if the port
-    cannot be used.
+    `compile_command` starts the compilation of a game's rules in another process; without it a
+    thread compiles them. `rules_loaded` is called whenever the rules of a game were loaded. Without
+    an `analysis_command` no matches are analyzed.
+
+    Raises `StoreError` if the database cannot be used, `OSError` if the port cannot.
     """
     tasks = TaskSet()
     rules = Rules(games, tasks.spawn, compile_command, rules_loaded)
-    server = await _start(config, games, launcher, site, tasks, rules)
+    server = await _start(config, games, launcher, site, tasks, rules, analysis_command)
     try:
         yield server
     finally:
@@ -176,6 +179,7 @@ async def _start(
     site: Site | None,
     tasks: TaskSet,
     rules: Rules,
+    analysis_command: AnalysisCommand | None,
 ) -> Server:
     loop = asyncio.get_running_loop()
     sock = _listen(config.host, config.port)
@@ -210,7 +214,10 @@ async def _start(
     )
     directory.accounts.public_boards = config.public_boards
     metrics.gauges = directory.gauges
-    context = _peer_context(config, directory, metrics, timeouts, turns, site)
+    analyses = None
+    if analysis_command is not None:
+        analyses = Analyses(AnalysisProcesses(analysis_command, url), tasks.spawn)
+    context = _peer_context(config, directory, metrics, timeouts, turns, site, analyses)
     try:
         await directory.restore_when_loaded()
         listener = await loop.create_server(
@@ -235,15 +242,18 @@ def _peer_context(
     timeouts: Timeouts,
     turns: TurnBudget,
     site: Site | None,
+    analyses: Analyses | None,
 ) -> PeerContext:
     """Return the state shared by the server's connections."""
     connections = directory.connections
-    records = RecordPages(directory.store, directory.quarantine, notes=config.notes)
+    records = RecordPages(
+        directory.store, directory.quarantine, notes=config.notes, analyses=analyses
+    )
     return PeerContext(
         loop=directory.loop,
         clock=directory.clock,
         handler=RequestHandlers(directory),
-        pages=PageSource(directory.ready, metrics.page, records.record),
+        pages=PageSource(directory.ready, metrics.page, records.record, records.analysis),
         site=site,
         metrics=metrics,
         batcher=WriteBatcher(directory.loop),

@@ -1,23 +1,43 @@
-"""Serves the records of finished matches over plain HTTP."""
+"""The plain HTTP pages of finished records, and of their analyses."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 
 from kibitz_protocol.wire.recordfile import RecordExport
 from kibitz_protocol.wire.records import Footer
+from kibitz_server.directory.analyses import Analyses, AnalysisFailed, Progress
+from kibitz_server.directory.jobs import QueueFull
 from kibitz_server.net.downloads import PIECE_BYTES
+from kibitz_server.net.http import JSON, UNREADABLE, Asker, Page
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from kibitz_server.storage.interface import Store
 from kibitz_server.storage.quarantine import Quarantine
 from kibitz_server.storage.streams import Closed
 
+NO_ANALYSES = Page(
+    HTTPStatus.NOT_IMPLEMENTED,
+    b"this server does not analyze matches: its operator turned that off, or installed kibitz"
+    b" without [search]\n",
+)
+
 
 class RecordPages:
     """Makes the pages of one server's records."""
 
-    def __init__(self, store: Store, quarantine: Quarantine, *, notes: bool) -> None:
-        """`notes` tells whether records include the bots' notes."""
+    def __init__(
+        self,
+        store: Store,
+        quarantine: Quarantine,
+        *,
+        notes: bool,
+        analyses: Analyses | None = None,
+    ) -> None:
+        """`notes` is whether records contain the bots' notes; without `analyses` there are none."""
+        self._analyses = analyses
         self._store = store
         self._quarantine = quarantine
         self._notes = notes
@@ -39,6 +59,44 @@ class RecordPages:
             self._quarantine.add("match", match, error)
             return None
         return self._pieces(match, closed, first)
+
+    async def analysis(self, match: str, asker: Asker) -> Page:
+        """Return the analysis of a finished match, its progress, or why there is none."""
+        if self._analyses is None:
+            return NO_ANALYSES
+        try:
+            plies = await self._plies(match)
+        except UnusableDatabase:
+            return UNREADABLE
+        if plies is None:
+            text = f"there is no record of match {match!r}: it is not over, or it was deleted"
+            return _refusal(HTTPStatus.NOT_FOUND, text)
+        if not plies:
+            return _refusal(HTTPStatus.NOT_FOUND, "nobody made a move in this match")
+        try:
+            answer = self._analyses.ask(match, plies, asker.address, asker.people)
+        except AnalysisFailed as error:
+            return _refusal(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+        except QueueFull as error:
+            after = math.ceil(error.retry_after_ms / 1000)
+            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, str(error), after)
+        if isinstance(answer, Progress):
+            body = json.dumps(answer.fields()).encode()
+            return Page(HTTPStatus.ACCEPTED, body, JSON)
+        return Page(HTTPStatus.OK, answer, JSON)
+
+    async def _plies(self, match: str) -> int | None:
+        """Return the number of plies of a finished match, None if there is no such match."""
+        try:
+            closed = await self._store.closed(match)
+        except UnusableDatabase:
+            raise  # that says nothing about the match
+        except StoreError as error:
+            self._quarantine.add("match", match, error)
+            return None
+        if closed is None or closed.footer is None:
+            return None
+        return Footer.model_validate_json(closed.footer).result.plies
 
     async def _lines(self, closed: Closed, first: int) -> list[bytes]:
         lines = await self._store.entries_of_size(closed.number, first, PIECE_BYTES)
@@ -66,3 +124,7 @@ class RecordPages:
         else:
             own = Footer.model_validate_json(footer)
             yield export.footer(own.result, own.sent)
+
+
+def _refusal(status: HTTPStatus, text: str, retry_after_s: int | None = None) -> Page:
+    return Page(status, f"{text}\n".encode(), retry_after_s=retry_after_s)

@@ -54,9 +54,11 @@ ENVIRONMENT_PREFIXES = ("LC_", "NUMBA_")
 class HouseBotProcess:
     """A process of a house bot, from its start until it is reaped."""
 
-    __slots__ = ("_lines", "_process", "_stop_requested", "status")
+    __slots__ = ("_lines", "_on_line", "_process", "_stop_requested", "status")
 
-    def __init__(self) -> None:
+    def __init__(self, on_line: Callable[[str], object] | None = None) -> None:
+        """`on_line` is called with each line of output."""
+        self._on_line = on_line
         self._lines: deque[str] = deque(maxlen=LOG_LINES)
         self._process: asyncio.subprocess.Process | None = None
         self._stop_requested = asyncio.Event()
@@ -161,7 +163,10 @@ class HouseBotProcess:
     def _keep_line(self, text: bytes) -> None:
         decoded = text[:LINE_BYTES].decode(errors="replace").strip()
         if decoded:
-            self._lines.append(printable.line(decoded)[:LINE_BYTES])
+            line = printable.line(decoded)[:LINE_BYTES]
+            self._lines.append(line)
+            if self._on_line is not None:
+                self._on_line(line)
 
     async def _reap(self, process: asyncio.subprocess.Process) -> None:
         """Terminate the whole process group, then kill it if needed; return the exit status."""

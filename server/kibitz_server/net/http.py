@@ -4,6 +4,7 @@
     GET /readyz                   200 when matches may start, 503 while starting or draining
     GET /metrics                  metrics for Prometheus
     GET /records/<match>.jsonl    the record of a finished match
+    GET /records/<match>/analysis a bot's analysis of it, or its progress (202)
     GET /ws                       426 unless the request asks for a websocket
 
 Everything else gets 404, and every method other than GET and HEAD gets 405. Connections are not
@@ -23,14 +24,25 @@ from websockets.http11 import MAX_LINE_LENGTH, Request, Response
 from kibitz_server.storage.errors import UnusableDatabase
 
 TEXT = "text/plain; charset=utf-8"
+JSON = "application/json"
 JSON_LINES = "application/jsonl; charset=utf-8"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 WEBSOCKET_PATH = "/ws"
 """The path for websockets only."""
-_RECORD = re.compile(r"/records/([A-Za-z0-9_-]{1,32})\.jsonl")
+_RECORD = re.compile(r"/records/([A-Za-z0-9_-]{1,32})(?:\.jsonl|(?P<analysis>/analysis))")
 
 _PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
 _URL = re.compile(r"https?://(?P<host>[^/?#]*)(?P<path>.*)", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """The address that a request counts toward."""
+
+    address: str | None = None
+    """None for this machine."""
+    people: int = 0
+    """The number of people that the address counts as, 0 if it counts as itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +54,8 @@ class PageSource:
     metrics: Callable[[], bytes]
     record: Callable[[str], Awaitable[AsyncIterator[bytes] | None]]
     """Returns the record of a finished match, piece by piece."""
+    analysis: Callable[[str, Asker], Awaitable[Page]]
+    """Returns the analysis of a finished match, its progress, or why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +124,9 @@ def _headers(content_type: str) -> Headers:
 
 
 NOT_FOUND = Page(HTTPStatus.NOT_FOUND, b"not found\n")
-NOT_ALLOWED = Page(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD are supported\n", allow=True)
-BAD_REQUEST = Page(HTTPStatus.BAD_REQUEST, b"invalid HTTP request\n")
+UNREADABLE = Page(HTTPStatus.SERVICE_UNAVAILABLE, b"the database cannot be read now\n")
+NOT_ALLOWED = Page(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET is served here\n", allow=True)
+BAD_REQUEST = Page(HTTPStatus.BAD_REQUEST, b"not an HTTP request that is served here\n")
 REQUEST_LINE_TOO_LONG = Page(
     HTTPStatus.REQUEST_URI_TOO_LONG,
     f"the request line is longer than {MAX_LINE_LENGTH} bytes\n".encode(),
@@ -192,10 +207,13 @@ def origin_form(request: Request) -> Request:
 
 
 def is_record(path: str) -> bool:
+    """Return whether a path is that of a record, or of its analysis."""
     return _RECORD.fullmatch(path) is not None
 
 
-def page_at(method: str, path: str, source: PageSource) -> Page | Awaitable[Page | StreamedPage]:
+def page_at(
+    method: str, path: str, source: PageSource, asker: Asker
+) -> Page | Awaitable[Page | StreamedPage]:
     """Return the page at a path, at once or as an awaitable."""
     if path == WEBSOCKET_PATH:
         return WEBSOCKET_ONLY
@@ -204,6 +222,8 @@ def page_at(method: str, path: str, source: PageSource) -> Page | Awaitable[Page
         return NOT_FOUND
     if method not in {"GET", "HEAD"}:
         return NOT_ALLOWED
+    if record is not None and record["analysis"]:
+        return source.analysis(record[1], asker)
     if record is not None:
         return _record_page(record[1], source)
     if path == "/metrics":
@@ -217,5 +237,5 @@ async def _record_page(match: str, source: PageSource) -> Page | StreamedPage:
     try:
         pieces = await source.record(match)
     except UnusableDatabase:
-        return Page(HTTPStatus.SERVICE_UNAVAILABLE, b"the database cannot be read at the moment\n")
+        return UNREADABLE
     return NOT_FOUND if pieces is None else StreamedPage(pieces, JSON_LINES)

@@ -227,7 +227,7 @@ class HttpExchange:
         if file is not None:
             self._serve_file(file, request, alone)
             return
-        page = http.page_at(request.method, path, self._context.pages)
+        page = http.page_at(request.method, path, self._context.pages, self._asker())
         if isinstance(page, http.Page):
             self.reply(page, head=head)
         else:
@@ -250,6 +250,11 @@ class HttpExchange:
             self._peer.transport.write(response.serialize())
             self._context.timeouts.connected(self._peer, self.overdue, KEEP_ALIVE_S)
 
+    def _asker(self) -> http.Asker:
+        here = self._peer
+        address = None if here.local else address_group(here.address)
+        return http.Asker(address, self._context.guest_networks.people(here.address))
+
     async def _reply_later(
         self, coming: Awaitable[http.Page | http.StreamedPage], head: bool, chunked: bool
     ) -> None:
@@ -257,15 +262,13 @@ class HttpExchange:
         if isinstance(page, http.Page):
             self.reply(page, head=head)
             return
-        here = self._peer
-        address = None if here.local else address_group(here.address)
-        people = self._context.guest_networks.people(here.address)
-        refusal = download_refusal(self._context.downloads, address, people)
+        asker = self._asker()
+        refusal = download_refusal(self._context.downloads, asker.address, asker.people)
         if refusal is not None:
             self._context.metrics.dropped("too many downloads")
             self.reply(refusal, head=head)
         elif not self._is_lost():
-            await self._stream(page, address, head, chunked)
+            await self._stream(page, asker.address, head, chunked)
 
     async def _stream(
         self, page: http.StreamedPage, address: str | None, head: bool, chunked: bool

@@ -1,0 +1,66 @@
+"""A process that analyzes a finished match for a server, at the lowest priority.
+
+``python -m kibitz.analysis.match_process URL MATCH MS FILE``
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kibitz.builtin_games import load_games
+from kibitz.process.parent_death import child_command
+
+if TYPE_CHECKING:
+    from kibitz_server.directory.analyses import AnalysisCommand
+
+NICENESS: Final = 19
+"""Everything goes first."""
+
+
+def analysis_command(limits: Sequence[str] = ()) -> AnalysisCommand | None:
+    """Return the command of the process, None if the searches are not installed.
+
+    `limits` are those of `parent_death.child_command`.
+    """
+    if find_spec("numba") is None:
+        return None
+
+    def command(url: str, match: str, ms: int, out: str) -> Sequence[str]:
+        place = (url, match, str(ms), out)
+        return child_command("kibitz.analysis.match_process", *place, limits=limits)
+
+    return command
+
+
+def main(url: str, match: str, ms: str, out: str) -> None:
+    """Write the analysis of a match to a file; print how many moves are judged meanwhile."""
+    from kibitz.analysis import evaluation, evaluation_text
+    from kibitz.analysis.decisive_move import strongest
+    from kibitz.analysis.recorded_turns import game_of
+    from kibitz_bots.loading import load
+    from kibitz_clients.matches.fetch import fetch_record
+
+    with contextlib.suppress(AttributeError, OSError):  # no such priorities on this system
+        os.nice(NICENESS)
+    record = asyncio.run(fetch_record(url, match))
+    game = game_of(record, load_games("compiled"))
+    by = strongest(game)
+    evaluations = evaluation.evaluate(
+        game,
+        record,
+        load(by),
+        int(ms),
+        on_move=lambda judged: sys.stdout.write(f"{judged.ply + 1}\n"),
+    )
+    Path(out).write_text(evaluation_text.to_json(record, evaluations, by, int(ms)), "utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,214 @@
+"""Analyses of finished matches by a bot, which people ask for in the browser.
+
+The server contains no bot and no analysis. The program that composes it passes an
+`AnalysisCommand`. One process at a time runs it, at a low priority; other matches wait in the
+order in which they were asked for. Results, and failures, are cached by match.
+
+    ask(match) --> cached? --no--> waits --> a process analyzes it --> cached
+                      └--yes--> the result
+
+Clients ask again until they get the result, so no connection is held meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final, Protocol, TypeAlias
+
+from kibitz_server.directory.jobs import QueueFull
+from kibitz_server.housebots.process import HouseBotProcess, inherited_environment
+from kibitz_server.match.lru_cache import LRUCache
+
+LOG = logging.getLogger("kibitz.directory")
+PROCESS_TIMEOUT_S: Final = 180.0
+"""Seconds after which a process is ended; it may have to compile the bot's search first."""
+
+
+class AnalysisCommand(Protocol):
+    """Returns the command line of a process that analyzes a match."""
+
+    def __call__(self, url: str, match: str, ms: int, out: str) -> Sequence[str]:
+        """Return the command for a finished match of the server at `url`.
+
+        The process thinks `ms` milliseconds at each turn. It prints the number of moves that it has
+        judged, a line for each, and writes the analysis to the file `out`.
+        """
+
+
+Analyze: TypeAlias = Callable[[str, int, Callable[[int], None]], Awaitable[bytes]]
+"""Analyzes a match with so many milliseconds a turn, and reports the number of judged moves.
+Raises `AnalysisFailed`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisLimits:
+    """Limits on analyses and on the matches that wait for one."""
+
+    turn_ms: int = 100
+    """The thinking time for each turn of a short match ..."""
+    match_ms: int = 30_000
+    """... and for all turns of a long one."""
+    waiting: int = 16
+    """Matches that wait."""
+    waiting_an_address: int = 4
+    """Matches that wait for one address, or one for each person that it counts as, if those are
+    more; this machine is exempt."""
+    retry_after_ms: int = 30_000
+    """The retry delay given to clients whose request finds the queue full."""
+    cache_bytes: int = 16 * 1024 * 1024
+    """Memory for results."""
+
+
+class AnalysisFailed(Exception):
+    """The analysis of a match failed; `str()` is a sentence for the client."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The progress of an analysis that is not finished."""
+
+    ahead: int
+    """The number of matches that are analyzed before this one."""
+    done: int
+    """The number of judged moves ..."""
+    of: int
+    """... and of all moves."""
+
+    def fields(self) -> dict[str, int]:
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class _Job:
+    match: str
+    plies: int
+    address: str | None
+    done: int = 0
+
+    def progress(self, ahead: int) -> Progress:
+        return Progress(ahead, self.done, self.plies)
+
+
+class Analyses:
+    """The analyses of a server: finished ones, the running one, and matches that wait."""
+
+    def __init__(
+        self,
+        analyze: Analyze,
+        spawn: Callable[[Callable[[], Awaitable[None]]], None],
+        limits: AnalysisLimits | None = None,
+    ) -> None:
+        self._analyze = analyze
+        self._spawn = spawn
+        self._limits = limits or AnalysisLimits()
+        self._running: _Job | None = None
+        self._waiting: dict[str, _Job] = {}
+        """The matches that wait, in the order of their requests."""
+        self._finished: LRUCache[str, bytes | AnalysisFailed]
+        self._finished = LRUCache(self._limits.cache_bytes)
+
+    def ask(
+        self, match: str, plies: int, address: str | None = None, people: int = 0
+    ) -> bytes | Progress:
+        """Return the analysis of a finished match; start it, and return its progress until then.
+
+        `address` is the client's, None for this machine; `people` is the number of people that the
+        address counts as, 0 by default. Raises `QueueFull`, and `AnalysisFailed`.
+        """
+        finished = self._finished.get(match)
+        if isinstance(finished, AnalysisFailed):
+            raise finished
+        if finished is not None:
+            return finished
+        if self._running is not None and self._running.match == match:
+            return self._running.progress(0)
+        if match not in self._waiting:
+            self._admit(address, people)
+            self._waiting[match] = _Job(match, plies, address)
+            if self._running is None:
+                self._start_next()
+                return self.ask(match, plies)
+        return self._waiting[match].progress(1 + list(self._waiting).index(match))
+
+    def _admit(self, address: str | None, people: int) -> None:
+        """Raise `QueueFull` if one more match may not wait."""
+        limits = self._limits
+        own = sum(job.address == address for job in self._waiting.values())
+        if address is not None and own >= max(limits.waiting_an_address, people):
+            message = f"{own} matches of your address wait for analysis already, ask again later"
+            raise QueueFull(message, limits.retry_after_ms)
+        if len(self._waiting) >= limits.waiting:
+            message = "too many matches wait for analysis already, ask again later"
+            raise QueueFull(message, limits.retry_after_ms)
+
+    def _start_next(self) -> None:
+        if not self._waiting:
+            return
+        job = self._waiting.pop(next(iter(self._waiting)))
+        self._running = job
+        self._spawn(lambda: self._run(job))
+
+    async def _run(self, job: _Job) -> None:
+        def judged(moves: int) -> None:
+            job.done = moves
+
+        limits = self._limits
+        ms = max(1, min(limits.turn_ms, limits.match_ms // max(1, job.plies)))
+        finished: bytes | AnalysisFailed
+        try:
+            finished = await self._analyze(job.match, ms, judged)
+            if len(finished) > limits.cache_bytes:
+                raise AnalysisFailed("this match is too long to be analyzed here")
+        except AnalysisFailed as error:
+            finished = error
+        weight = len(finished) if isinstance(finished, bytes) else len(str(finished))
+        self._finished.put(job.match, finished, weight)
+        self._running = None
+        self._start_next()
+
+
+class AnalysisProcesses:
+    """Analyzes matches in processes of this machine; each is an `Analyze`."""
+
+    def __init__(
+        self, command: AnalysisCommand, url: str, timeout_s: float = PROCESS_TIMEOUT_S
+    ) -> None:
+        """`url` is the server's own address, from which the processes fetch the records."""
+        self._command = command
+        self._url = url
+        self._timeout_s = timeout_s
+
+    async def __call__(self, match: str, ms: int, judged: Callable[[int], None]) -> bytes:
+        """Run the process of a match. Raises `AnalysisFailed`."""
+
+        def heard(line: str) -> None:
+            if line.isdecimal():
+                judged(int(line))
+
+        process = HouseBotProcess(heard)
+        timer = asyncio.get_running_loop().call_later(self._timeout_s, process.stop)
+        with tempfile.TemporaryDirectory(prefix="kibitz-analysis-") as folder:
+            out = Path(folder) / "analysis.json"
+            command = self._command(self._url, match, ms, str(out))
+            try:
+                await process.run(command, inherited_environment(os.environ))
+            finally:
+                timer.cancel()
+            return _result(match, process, out)
+
+
+def _result(match: str, process: HouseBotProcess, out: Path) -> bytes:
+    """Return what a process that has ended wrote. Raises `AnalysisFailed`."""
+    if process.stopping:
+        LOG.warning("the analysis of match %s was ended: it took too long", match)
+        raise AnalysisFailed("the analysis of this match took too long")
+    if process.status or not out.exists():
+        LOG.warning("the analysis of match %s failed: %s", match, process.log_tail)
+        raise AnalysisFailed("the analysis of this match failed; the server's log says why")
+    return out.read_bytes()
