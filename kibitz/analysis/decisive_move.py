@@ -22,6 +22,8 @@ from kibitz_protocol.wire.records import Entry, Moved, Result
 
 STRONGEST = ("solver", "champion", "threat", "hunter", "mcts")
 """Names of house bots by preference; the default is the first that the game has."""
+WITHOUT_VALUES = frozenset({"hunter"})
+"""Those that give a position no value."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,14 @@ class DecisiveMove:
     """The moves from there to the end, in the game's notation."""
 
 
-def strongest(game: Game) -> str:
-    """Return the default house bot that judges a game. Raises `ValueError` if it has none."""
+def strongest(game: Game, *, valuing: bool = False) -> str:
+    """Return the default house bot that judges a game; with `valuing` one that gives values.
+
+    Raises `ValueError` if the game has none.
+    """
     for name in STRONGEST:
-        if (bot := f"{game.info.name}/{name}") in PERSONALITIES:
+        bot = f"{game.info.name}/{name}"
+        if bot in PERSONALITIES and not (valuing and name in WITHOUT_VALUES):
             return bot
     raise ValueError(f"no house bot judges {game.info.name}: expected the name of a bot")
 

@@ -78,7 +78,7 @@ class Swing:
     before: MoveEvaluation
     after: MoveEvaluation
     change: float
-    """The later value less the earlier one; proven results are the ends of the scale."""
+    """The later value less the earlier one; see `Scale.beyond` for proven results."""
 
 
 def evaluate(
@@ -150,6 +150,14 @@ class Scale:
             return self.high if evaluation.proven == "won" else self.low
         return evaluation.value
 
+    def beyond(self, evaluation: MoveEvaluation) -> float | None:
+        """Return the same value; proven results lie half the scale beyond its ends."""
+        place = self.place(evaluation)
+        if place is None or evaluation.proven is None:
+            return place
+        margin = (self.high - self.low) / 2
+        return place + margin if evaluation.proven == "won" else place - margin
+
 
 def swings(evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
     """Return the changes of the seats' values, greatest first."""
@@ -157,7 +165,7 @@ def swings(evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
     changes = []
     last: dict[int, tuple[MoveEvaluation, float]] = {}
     for evaluation in evaluations:
-        place = scale.place(evaluation)
+        place = scale.beyond(evaluation)
         if place is None:
             continue
         if evaluation.seat in last:

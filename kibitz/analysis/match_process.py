@@ -51,7 +51,7 @@ def main(url: str, match: str, ms: str, out: str) -> None:
         os.nice(NICENESS)
     record = asyncio.run(fetch_record(url, match))
     game = game_of(record, load_games("compiled"))
-    by = strongest(game)
+    by = strongest(game, valuing=True)
     evaluations = evaluation.evaluate(
         game,
         record,

@@ -64,7 +64,7 @@ def analyze(
         record = record_source.load(source, server)
         game = game_of(record, games)
         require_seat(seat, len(record.setup.seats))
-        by = by or decisive_move.strongest(game)
+        by = by or decisive_move.strongest(game, valuing=True)
         factory = loaded_bot(by, record.setup.game)
         total = sum(entry.kind == "move" for entry in record.entries)
         with training_progress.shown() as progress:

@@ -1,6 +1,7 @@
 // Plays, watches or replays one match. `?ply=17` opens it after that ply.
 
 import { at, link as linkTo } from "../parts/address.js";
+import { AnalysisPanel } from "../parts/analysis.js";
 import { define } from "../board/board.js";
 import { copyable } from "../parts/copyable.js";
 import { ask, read } from "../parts/dialogs.js";
@@ -53,6 +54,10 @@ class MatchPage {
     this.turnLine = h("p", { class: "turn-line", "aria-live": "polite" });
     this.actions = h("div", { class: "match-actions" });
     this.result = h("div", null);
+    this.analysis = new AnalysisPanel(id, {
+      change: () => this.#analyzed(),
+      go: (ply) => this.viewer.playback.goTo(this.viewer.course.indexOfPly(ply)),
+    });
     fill(this.viewer.head, this.result);
     fill(this.viewer.below, this.turnLine);
     fill(this.viewer.foot, this.actions);
@@ -67,6 +72,7 @@ class MatchPage {
   close() {
     clearInterval(this.ticking);
     this.viewer.playback.pause();
+    this.analysis.close();
     this.follower.close();
     this.model.removeEventListener("change", this.change);
     this.model.removeEventListener("refused", this.refused);
@@ -111,6 +117,7 @@ class MatchPage {
   #course() {
     const { course, whole } = this.follower;
     if (!course) return;
+    if (this.analysis.analysis) course.judge(this.analysis.analysis);
     const { playback } = this.viewer;
     const ply = playback.following ? null : this.viewer.course.plyAt(playback.index);
     const wanted = whole && this.#wanted !== null ? this.#wanted : ply;
@@ -142,7 +149,7 @@ class MatchPage {
     this.#drawTitle(title);
     fill(this.result, result && h("p", { class: "result", role: "status" },
       resultText(result, model.seats, this.app.games.endings(model.game))));
-    if (result && !viewer.head.contains(this.actions)) viewer.head.append(this.actions);
+    if (result && !viewer.head.contains(this.actions)) viewer.head.append(this.actions, this.analysis.root);
     if (result || model.snapshot.spectating.comments === "none") viewer.talk.end();
     this.#drawActions(title);
     this.#picks();
@@ -164,7 +171,8 @@ class MatchPage {
     const { model } = this;
     const { lobby } = model.snapshot ?? {};
     const playing = model.you !== null && !model.result;
-    const key = JSON.stringify([playing, Boolean(model.result), lobby, this.#mayPlayAgain()]);
+    const analyze = model.result && !this.analysis.busy && !this.analysis.analysis;
+    const key = JSON.stringify([playing, Boolean(model.result), lobby, this.#mayPlayAgain(), analyze]);
     if (this.actions.dataset.key === key) return;
     this.actions.dataset.key = key;
     if (playing) this.viewer.foot.append(this.app.attention.root);
@@ -174,6 +182,7 @@ class MatchPage {
       playing && button("Leave", () => this.#give("leave_match",
         "Leave this match for good? You will lose your seat.", "Leave"), "danger"),
       this.#mayPlayAgain() && button("Play again", () => this.#playAgain(String(lobby)), "primary"),
+      analyze && button("Analyze", () => this.analysis.open(model.seats)),
       model.result && model.you !== null && h("a", { class: "button", href: this.#otherLevel() }, "Another level"),
       lobby && h("a", { class: "button", href: at(`/lobby/${lobby}`) }, "Lobby"),
       model.result && h("a", {
@@ -190,6 +199,12 @@ class MatchPage {
     this.app.awaited = lobby;
     if (this.#rights()?.rematch) await this.#request({ type: "rematch", lobby });
     await this.#request({ type: "ready", lobby }).catch(() => {}); // the lobby of a seek has already counted the request
+  }
+
+  /** The analysis was begun or refused, or is here. */
+  #analyzed() {
+    this.#draw();
+    if (this.analysis.analysis) this.#course();
   }
 
   /** Return the address of the page to choose another level, for the next seat. */

@@ -12,6 +12,11 @@ import { apply } from "../wire/merge_patch.js";
  *   [more: string]: unknown}} Entry */
 /** @typedef {{seq: number, ply: number, toAct: number, entry: Entry, paint?: Paint | null,
  *   clocks?: readonly Clock[] | null}} Step `ply` and `toAct` are those after the entry */
+/** @typedef {{ply: number, seat: number, played: string, best: string, value?: number, depth?: number,
+ *   nodes?: number, line?: string[]}} Judged a bot's judgment of the position after `ply` plies */
+/** @typedef {{ply: number, seat: number, before: string, after: string}} Swing
+ *   a move that lost value, by the values of its seat before it and a turn later */
+/** @typedef {{by: string, ms: number, moves: Judged[], swings: Swing[]}} Analysis */
 
 const KEPT_EVERY = 32;
 
@@ -20,6 +25,10 @@ export class Course {
   steps = [];
   /** Cached stages, by the number of steps before them. @type {Map<number, Stage>} */
   #kept = new Map();
+  /** A bot's analysis of the whole match. @type {Analysis | null} */
+  analysis = null;
+  /** The judgments of the analysis by ply. @type {Map<number, Judged>} */
+  #judged = new Map();
 
   /**
    * @param {Stage} stage before the first step
@@ -42,6 +51,24 @@ export class Course {
   /** Cache a stage that is known to follow all steps so far. @param {Stage} stage */
   keep(stage) {
     this.#kept.set(this.steps.length, stage);
+  }
+
+  /** Take an analysis in: the comments of moves become those of its bot. @param {Analysis} analysis */
+  judge(analysis) {
+    this.analysis = analysis;
+    this.#judged = new Map(analysis.moves.map((judged) => [judged.ply, judged]));
+    for (const step of this.steps) {
+      const judged = step.entry.kind === "move" ? this.#judged.get(step.entry.ply ?? -1) : undefined;
+      if (!judged) continue;
+      const { value, played, best } = judged;
+      const comment = { value, text: played === best ? "" : `better ${best}` };
+      step.entry = { ...step.entry, comment: /** @type {Comment} */ (comment) };
+    }
+  }
+
+  /** The analysis of the position after so many steps. @param {number} index */
+  judgedAt(index) {
+    return this.#judged.get(this.plyAt(index));
   }
 
   /** Return the stage after `index` steps. @param {number} index @returns {Stage} */

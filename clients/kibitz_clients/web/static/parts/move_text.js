@@ -90,8 +90,20 @@ export function commentText(comment) {
   return parts.join(", ");
 }
 
+/** Searches write a win after `n` plies as a million less `n`, and a loss as the negative. */
+const WIN = 1_000_000;
+
+/** Whether a value is a win or a loss that is proved. @param {number} value */
+export function isProved(value) {
+  return Math.abs(value) > WIN / 2;
+}
+
 /** @param {number} value */
 export function valueText(value) {
+  if (isProved(value)) {
+    const plies = Math.round(WIN - Math.abs(value));
+    return `${value > 0 ? "won" : "lost"}${plies > 0 ? ` in ${plies}` : ""}`;
+  }
   const rounded = Math.abs(value) >= 100 ? Math.round(value) : Math.round(value * 100) / 100;
   return value > 0 ? `+${rounded}` : String(rounded);
 }

@@ -68,12 +68,15 @@ export class Moves {
     if (!text) return null;
     const seat = step.entry.seat ?? (turn ? course.toActAt(at) : undefined);
     const comment = step.entry.comment ? commentText(step.entry.comment) : "";
+    const costly = step.entry.kind === "move"
+      && course.analysis?.swings.some(({ ply }) => ply === step.entry.ply);
     const button = h(
       "button", { type: "button", class: "move", "data-index": at + 1 },
       h("span", { class: "ply" }, turn ? step.ply : ""),
       seat === undefined ? null : seatMark(seat),
       seat === undefined ? null : h("span", { class: "visually-hidden" }, seatName(seat, names)),
       h("span", { class: "move-text" }, text),
+      costly && h("span", { class: "costly" }, "costly"),
       comment && h("span", { class: "said" }, comment),
     );
     const item = h("li", null, button);

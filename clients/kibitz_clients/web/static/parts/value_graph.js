@@ -4,6 +4,7 @@
 
 import { emblemPath, look } from "../board/shapes.js";
 import { num, svg } from "../board/svg.js";
+import { isProved } from "./move_text.js";
 
 /** @typedef {import("./course.js").Course} Course */
 /** @typedef {{ply: number, index: number, value: number}} Value */
@@ -21,30 +22,31 @@ const MARGIN = 8;
  */
 export function curvesOf(course, seats) {
   const curves = Array.from({ length: seats }, (_, seat) => ({ seat, values: /** @type {Value[]} */ ([]) }));
+  const before = course.analysis ? 1 : 0; // an analysis judges the position before the move
   for (const [i, { entry, ply }] of course.steps.entries()) {
     const value = entry.comment?.value;
     if (entry.kind !== "move" || typeof value !== "number" || !Number.isFinite(value)) continue;
-    curves[entry.seat ?? 0]?.values.push({ ply, index: i + 1, value });
+    curves[entry.seat ?? 0]?.values.push({ ply: ply - before, index: i + 1 - before, value });
   }
   return curves.filter((curve) => curve.values.length > 0);
 }
 
 /** Return the value drawn halfway to the edge: the median. */
 export function scaleOf(/** @type {readonly Value[]} */ values) {
-  const sizes = values.map(({ value }) => Math.abs(value)).filter((size) => size > 0);
+  const sizes = values.map(({ value }) => Math.abs(value)).filter((size) => size > 0 && !isProved(size));
   sizes.sort((a, b) => a - b);
   return sizes[Math.floor(sizes.length / 2)] ?? 1;
 }
 
 /**
- * Return the height of a value in the graph, from -1 at the bottom to 1 at the top. Outliers, such
- * as a proven win, are compressed near the edge.
+ * Return the height of a value in the graph, from -1 at the bottom to 1 at the top. Outliers are
+ * compressed near the edge, where wins and losses are that are proved.
  * @param {number} value
  * @param {number} scale
  * @param {boolean} turned
  */
 export function height(value, scale, turned) {
-  const share = value / (Math.abs(value) + scale);
+  const share = isProved(value) ? Math.sign(value) : value / (Math.abs(value) + scale);
   return turned ? -share : share;
 }
 
@@ -79,9 +81,11 @@ export class ValueGraph {
     this.known = curvesOf(course, names.length);
     this.plies = Math.max(1, course.plyAt(course.length));
     const turned = names.length === 2 ? 1 : -1;
-    this.curves.replaceChildren(...this.known.flatMap((curve) => this.#curve(curve, curve.seat === turned)));
-    const whose = this.known.map(({ seat }) => names[seat]).join(" and ");
-    this.root.setAttribute("aria-label", `Evaluations by ${whose}, by ply`);
+    this.curves.replaceChildren(
+      ...(course.analysis?.swings ?? []).map(({ ply }) => this.#swing(ply)),
+      ...this.known.flatMap((curve) => this.#curve(curve, curve.seat === turned)));
+    const whose = course.analysis?.by ?? this.known.map(({ seat }) => names[seat]).join(" and ");
+    this.root.setAttribute("aria-label", `Values that ${whose} gave to the position, by ply`);
     return this.known.length > 0;
   }
 
@@ -105,6 +109,12 @@ export class ValueGraph {
       svg("path", { d, class: `vg-curve vg-seat-${look(seat)}` }),
       svg("path", { d: marks.join(""), class: `vg-mark vg-seat-${look(seat)}` }),
     ];
+  }
+
+  /** A move that lost much. @param {number} ply */
+  #swing(ply) {
+    const x = num(this.#x(ply));
+    return svg("line", { x1: x, x2: x, y1: 0, y2: HEIGHT, class: "vg-swing" });
   }
 
   /** @param {number} ply */

@@ -6,13 +6,14 @@ import { svg } from "../board/svg.js";
 import { Course } from "./course.js";
 import { readings, Seats } from "./clocks.js";
 import { fill, h } from "./dom.js";
-import { commentText, lastText } from "./move_text.js";
+import { commentText, lastText, valueText } from "./move_text.js";
 import { Moves } from "./moves.js";
 import { Playback, SPEEDS } from "./playback.js";
 import { Talk } from "./talk.js";
 import { ValueGraph } from "./value_graph.js";
 
 /** @typedef {import("../board/board.js").KibitzBoard} Board */
+/** @typedef {import("./course.js").Judged} Judged */
 /** @typedef {import("../wire/messages.js").Player} Player */
 /** @typedef {import("../wire/messages.js").Stage} Stage */
 /** @typedef {import("../wire/messages.js").TimeControl} TimeControl */
@@ -173,12 +174,18 @@ export class Viewer {
     this.graphBox.hidden = !this.graph.draw(this.course, this.names);
     const caption = this.graphBox.querySelector("figcaption");
     if (caption) caption.textContent = this.#graphWords();
-    this.linesLabel.hidden = !this.course.steps.some(({ entry }) => entry.comment?.line?.length);
+    this.linesLabel.hidden = !this.course.analysis
+      && !this.course.steps.some(({ entry }) => entry.comment?.line?.length);
     this.talk.draw(this.course);
     this.#notes();
   }
 
   #graphWords() {
+    const { analysis } = this.course;
+    if (analysis) {
+      const above = this.names.length === 2 ? `: above the line ${this.names[0]} is better` : "";
+      return `The value of each position to the player to move, by ${analysis.by}${above}.`;
+    }
     return this.names.length === 2
       ? `Evaluations by the bots, each in its own unit; above the line, ${this.names[0]} is better.`
       : "Each bot's evaluation of its own position, in its own unit.";
@@ -216,9 +223,12 @@ export class Viewer {
     const move = this.course.moveAt(this.playback.index);
     const comment = move?.entry.comment;
     this.last.textContent = move ? lastText(move, this.names) : "";
-    this.said.textContent = comment
-      ? `${this.names[move?.entry.seat ?? 0] ?? "bot"}: ${commentText(comment)}` : "";
-    const line = this.linesBox.checked ? comment?.line?.slice(1) ?? [] : [];
+    const judged = this.course.judgedAt(this.playback.index);
+    this.said.textContent = judged ? judgedText(judged, this.names)
+      : comment && !this.course.analysis
+        ? `${this.names[move?.entry.seat ?? 0] ?? "bot"}: ${commentText(comment)}` : "";
+    const expected = judged?.line ?? comment?.line?.slice(1) ?? [];
+    const line = this.linesBox.checked ? expected : [];
     const cells = this.board.stage?.cells ?? {};
     const first = this.course.toActAt(this.playback.index);
     const seats = Math.max(1, this.names.length);
@@ -251,4 +261,10 @@ export class Viewer {
     if (this.liveClocks && this.playback.following) return;
     this.seats.show(readings(control, this.course.clocksAt(index), players.length));
   }
+}
+
+/** Say what a position is worth, and its best moves. @param {Judged} judged @param {readonly string[]} names */
+function judgedText({ seat, value, best, line }, names) {
+  const worth = typeof value === "number" ? ` (${valueText(value)})` : "";
+  return `Best for ${names[seat] ?? "the player to move"}${worth}: ${(line?.length ? line : [best]).join(", ")}`;
 }

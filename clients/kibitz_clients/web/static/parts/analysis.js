@@ -1,0 +1,110 @@
+// The analysis of a finished match by a bot of the server: asked for, and listed beside the board.
+
+import { at } from "./address.js";
+import { fill, h } from "./dom.js";
+
+/** @typedef {import("./course.js").Analysis} Analysis */
+/** @typedef {{ahead: number, done: number, of: number}} Progress */
+
+const ASK_MS = 2000;
+
+/**
+ * Ask for the analysis of a match until it is there. Rejects with a sentence if there will be none.
+ * @param {string} match
+ * @param {(progress: Progress) => void} tell
+ * @param {AbortSignal} signal
+ * @returns {Promise<Analysis>}
+ */
+export async function analysisOf(match, tell, signal) {
+  for (;;) {
+    const answer = await fetch(at(`/records/${encodeURIComponent(match)}/analysis`), { signal });
+    if (answer.status === 200) return answer.json();
+    if (answer.status !== 202) throw new Error(sentence(await answer.text()));
+    tell(await answer.json());
+    await new Promise((resolve) => { setTimeout(resolve, ASK_MS); });
+  }
+}
+
+/** Return the words of a refusal as a sentence. @param {string} text */
+function sentence(text) {
+  const words = text.trim() || "the server did not answer";
+  return `${words[0].toUpperCase()}${words.slice(1)}.`;
+}
+
+/** Say how far an analysis is. @param {Progress} progress */
+export function progressText({ ahead, done, of }) {
+  if (ahead > 0) return `Waiting for ${ahead} other ${ahead === 1 ? "match" : "matches"} to be analyzed.`;
+  return done > 0 ? `Analyzing move ${done} of ${of}.` : "Starting the analysis.";
+}
+
+/** The part of a match page that shows its analysis. */
+export class AnalysisPanel {
+  #leaving = new AbortController();
+  /** Whether the server works on it. */
+  busy = false;
+  /** @type {Analysis | null} */
+  analysis = null;
+
+  /**
+   * @param {string} match
+   * @param {{change: () => void, go: (ply: number) => void}} page `change` is called when the
+   *   analysis was begun, is here or was refused, `go` with the ply of a move that was chosen
+   */
+  constructor(match, page) {
+    this.match = match;
+    this.page = page;
+    this.root = h("section", { class: "analysis", "aria-label": "Analysis", tabindex: -1, hidden: true });
+  }
+
+  close() {
+    this.#leaving.abort();
+  }
+
+  /** Ask for the analysis, and show what becomes of it. @param {readonly string[]} names */
+  async open(names) {
+    const { signal } = this.#leaving;
+    const words = h("p", { class: "muted" }, "Starting the analysis.");
+    const bar = h("progress", { "aria-label": "Analysis" });
+    fill(this.root, words, bar);
+    this.root.hidden = false;
+    this.busy = true;
+    this.page.change();
+    this.root.focus();
+    try {
+      this.analysis = await analysisOf(this.match, (progress) => {
+        words.textContent = progressText(progress);
+        [bar.max, bar.value] = [progress.of, progress.done];
+      }, signal);
+      this.#list(this.analysis, names);
+    } catch (error) {
+      if (signal.aborted) return;
+      fill(this.root, h("p", { role: "alert" }, error instanceof Error ? error.message : String(error)));
+    }
+    this.busy = false;
+    this.page.change();
+  }
+
+  /** @param {Analysis} analysis @param {readonly string[]} names */
+  #list({ by, ms, moves, swings }, names) {
+    const lines = swings.map(({ ply, seat, before, after }) => {
+      const move = moves.find((judged) => judged.ply === ply);
+      const better = move && move.best !== move.played && `, better ${move.best}`;
+      return h("li", null,
+        h("a", { href: at(`/match/${this.match}?ply=${ply}`), onclick: (/** @type {MouseEvent} */ event) => this.#go(event, ply) },
+          `Ply ${ply}`),
+        `: ${names[seat] ?? `seat ${seat + 1}`} played ${move?.played ?? "a move"} (${before} → ${after})`, better);
+    });
+    fill(this.root,
+      h("h2", null, "Analysis"),
+      h("p", { class: "muted small-text", role: "status" },
+        `By ${by}, ${ms} ms for each move. The list shows the moves that lost most, by the value from one turn to the next.`),
+      lines.length > 0 ? h("ul", { class: "costliest" }, lines) : h("p", null, "No move lost any value."));
+  }
+
+  /** @param {MouseEvent} event @param {number} ply */
+  #go(event, ply) {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // for another tab
+    event.preventDefault();
+    this.page.go(ply);
+  }
+}
