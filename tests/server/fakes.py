@@ -220,7 +220,10 @@ class FakeHandler:
 
 class FakePages:
     def source(self) -> http.PageSource:
-        return http.PageSource(lambda: False, lambda: b"figures\n", self.record)
+        return http.PageSource(lambda: False, lambda: b"figures\n", self.record, self.analysis)
+
+    async def analysis(self, match: str, asker: http.Asker) -> http.Page:
+        return http.Page(HTTPStatus.OK, f"{match} for {asker.address}\n".encode(), http.JSON)
 
     async def record(self, match: str) -> AsyncIterator[bytes] | None:
         return self.pieces() if match == "m1" else None

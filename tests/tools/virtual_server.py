@@ -233,7 +233,7 @@ class VirtualServer:
             loop=loop.loop,
             clock=self._milliseconds,
             handler=RequestHandlers(self.directory),
-            pages=PageSource(self.directory.ready, figures.page, records.record),
+            pages=PageSource(self.directory.ready, figures.page, records.record, records.analysis),
             metrics=figures,
             batcher=WriteBatcher(loop.loop),
             timeouts=sweep,

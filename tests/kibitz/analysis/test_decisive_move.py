@@ -78,6 +78,8 @@ def test_every_game_has_a_bot_that_judges() -> None:
     assert set(judges.values()) <= set(PERSONALITIES)
     assert judges["line-nim"] == "line-nim/solver"
     assert judges["five-in-a-row"] == "five-in-a-row/threat"
+    assert judges["tanks"] == "tanks/hunter"
+    assert strongest(registry.get("tanks"), valuing=True) == "tanks/mcts"
 
 
 @pytest.mark.e2e

@@ -100,6 +100,15 @@ def test_swings_are_between_turns_of_one_seat_the_greatest_first() -> None:
     ]
 
 
+def test_the_costliest_moves_are_losses_of_value_and_a_proved_loss_costs_most() -> None:
+    found = [said(0, 0, 2.0), said(1, 1, 1.0), said(2, 0, 1.5), said(3, 1, 0.0)]
+    found += [said(4, 0, 9.0), said(5, 1, 4 - 1e6), said(6, 0, 1e6 - 3), said(7, 1, 2 - 1e6)]
+    costly = evaluation.costliest(found)
+    assert [(each.before.ply, each.change) for each in costly] == [(3, -4.5), (1, -1.0), (0, -0.5)]
+    many = [said(ply, 0, -float(ply)) for ply in range(9)]
+    assert len(evaluation.costliest(many)) == evaluation.MOST_SWINGS
+
+
 def test_what_is_proved_is_said_in_words_and_lies_at_the_ends() -> None:
     won, open_, lost = said(0, 0, 1e6 - 7), said(2, 0, 0.25), said(4, 0, 3 - 1e6)
     assert (won.proven, won.end_in) == ("won", 7)
@@ -122,7 +131,8 @@ def test_the_lines_the_chart_and_the_json_say_the_same(nim: Record) -> None:
     assert len(list(svg.iter("{http://www.w3.org/2000/svg}polyline"))) == 2
     fields = json.loads(evaluation_text.to_json(nim, found, "x/y", 5))
     assert [each.get("proven") for each in fields["moves"]] == [None, "won", None]
-    assert fields["swings"] == [{"seat": 0, "ply": 0, "change": -2.0}]
+    [swing] = fields["swings"]
+    assert swing == {"seat": 0, "ply": 0, "change": -2.0, "before": "+1.00", "after": "-1.00"}
 
 
 def test_the_viewer_gets_the_comments_of_the_analysis(nim: Record) -> None:

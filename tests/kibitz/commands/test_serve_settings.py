@@ -34,6 +34,7 @@ VALUES: Mapping[str, Any] = {
     "drain": 1.5,
     "notes": True,
     "no_web": True,
+    "no_analysis": True,
     "unlimited": True,
     "log_level": "info",
     "public_boards": True,
@@ -51,6 +52,7 @@ class Started:
         self.config: Config | None = None
         self.house: tuple[Any, ...] = ()
         self.has_site = False
+        self.analyzes = False
         self.log_level = ""
         self.directory = directory
         monkeypatch.chdir(directory)
@@ -58,8 +60,11 @@ class Started:
         monkeypatch.setattr("kibitz.commands.serve._log", self._log)
         monkeypatch.setattr("kibitz.process.house_bots.LocalBotLauncher", self._launcher)
 
-    def _run(self, config: Config, *_: object, site: object, **__: object) -> None:
+    def _run(
+        self, config: Config, *_: object, site: object, analysis_command: object, **__: object
+    ) -> None:
         self.config, self.has_site = config, site is not None
+        self.analyzes = analysis_command is not None
 
     def _log(self, level: str) -> None:
         self.log_level = level
@@ -81,7 +86,7 @@ class Started:
         pace, limits = self.house
         found = dict(zip(limits[::2], limits[1::2], strict=True))
         beside: dict[str, Any] = {"pace": pace, "no_web": not self.has_site}
-        beside |= {"log_level": self.log_level}
+        beside |= {"no_analysis": not self.analyzes, "log_level": self.log_level}
         beside |= {"bot_memory": int(found["--resident"])}
         beside |= {"bot_cpu": int(found["--cpu"]) if "--cpu" in found else None}
         for setting in SETTINGS:
@@ -190,6 +195,7 @@ WRONG: Mapping[str, Sequence[Any]] = {
     "bot_cpu": (0, 1.5),
     "notes": ("yes", 1),
     "no_web": ("yes", 1),
+    "no_analysis": ("yes", 1),
     "unlimited": (1,),
     "log_level": ("loud", 1),
     "name": (1, True, ["a"]),
@@ -222,7 +228,7 @@ def test_a_number_in_a_file_is_finite(started: Started, number: str) -> None:
 @pytest.mark.parametrize("key", [key for key in WRONG if key not in {"name", "allow_host"}])
 def test_an_error_in_a_variable_names_it(started: Started, key: str) -> None:
     value = WRONG[key][0]
-    if isinstance(value, bool) or key in {"notes", "no_web", "unlimited"}:
+    if isinstance(value, bool) or key in {"notes", "no_web", "no_analysis", "unlimited"}:
         value = "perhaps"
     done = started.start(env=as_variable(key, value))
     assert done.exit_code == 2

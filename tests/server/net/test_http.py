@@ -20,6 +20,9 @@ from tests.server.fakes import FakePages, read_page
         ("GET", "/metrics", 200, b"figures\n"),
         ("GET", "/records/m1.jsonl", 200, b"lines\nmore\n"),
         ("GET", "/records/m2.jsonl", 404, b"not found\n"),
+        ("GET", "/records/m1/analysis", 200, b"m1 for 192.0.2.1\n"),
+        ("POST", "/records/m1/analysis", 405, b"only GET is served here\n"),
+        ("GET", "/records/m1/analysis/", 404, b"not found\n"),
         ("GET", "/records/../kibitz.db", 404, b"not found\n"),
         ("GET", "/records/%2e%2e.jsonl", 404, b"not found\n"),
         ("GET", "/", 404, b"not found\n"),
@@ -29,7 +32,9 @@ from tests.server.fakes import FakePages, read_page
     ],
 )
 async def test_pages(method: str, target: str, status: int, body: bytes) -> None:
-    page = await read_page(http.page_at(method, target, FakePages().source()))
+    page = await read_page(
+        http.page_at(method, target, FakePages().source(), http.Asker("192.0.2.1"))
+    )
     assert (page.status.value, page.body) == (status, body)
 
 
@@ -72,5 +77,7 @@ async def test_a_record_that_cannot_be_read_now_is_asked_for_later() -> None:
         async def record(self, match: str) -> AsyncIterator[bytes] | None:
             raise UnusableDatabase("planted")
 
-    page = await read_page(http.page_at("GET", "/records/m1.jsonl", Away().source()))
-    assert (page.status.value, page.body) == (503, b"the database cannot be read at the moment\n")
+    page = await read_page(
+        http.page_at("GET", "/records/m1.jsonl", Away().source(), http.Asker("192.0.2.1"))
+    )
+    assert (page.status.value, page.body) == (503, b"the database cannot be read now\n")

@@ -5,6 +5,7 @@ import { use } from "./use.mjs";
 const { Course } = await use("parts/course.js");
 const { Follower } = await use("parts/follower.js");
 const { snapshotOf } = await use("parts/finished.js");
+const { progressText } = await use("parts/analysis.js");
 const { commentText, stepText, valueText } = await use("parts/move_text.js");
 const { Playback } = await use("parts/playback.js");
 const { curvesOf, height, scaleOf } = await use("parts/value_graph.js");
@@ -83,6 +84,28 @@ test("values that bots gave, by seat", () => {
   assert.deepEqual(curvesOf(courseTo(3), 2), []);
 });
 
+test("an analysis takes the place of comments and judges the position before a move", () => {
+  const course = new Course(empty);
+  for (const ply of [0, 1]) {
+    course.push(move(ply + 1, { ply, comment: { value: 5, text: "own" } }));
+  }
+  const moves = [
+    { ply: 0, seat: 0, played: "a", best: "a", value: 1, line: ["a", "b"] },
+    { ply: 1, seat: 1, played: "c", best: "b", value: -1 },
+  ];
+  course.judge({ by: "x/y", ms: 5, moves, swings: [] });
+  assert.deepEqual(course.steps.map(({ entry }) => entry.comment),
+    [{ value: 1, text: "" }, { value: -1, text: "better b" }]);
+  assert.deepEqual([course.judgedAt(0), course.judgedAt(1), course.judgedAt(2)], [...moves, undefined]);
+  assert.deepEqual(curvesOf(course, 2)[1].values, [{ ply: 1, index: 1, value: -1 }]);
+});
+
+test("how far an analysis is, in words", () => {
+  assert.equal(progressText({ ahead: 1, done: 0, of: 9 }), "Waiting for 1 other match to be analyzed.");
+  assert.equal(progressText({ ahead: 0, done: 0, of: 9 }), "Starting the analysis.");
+  assert.equal(progressText({ ahead: 0, done: 4, of: 9 }), "Analyzing move 4 of 9.");
+});
+
 test("a median value is halfway to the rim, a huge one within it", () => {
   const scale = scaleOf([{ value: 0 }, { value: -2 }, { value: 4 }, { value: 1e9 }]);
   assert.equal(scale, 4);
@@ -115,6 +138,7 @@ test("other entries in words", () => {
 test("what bots say of their moves", () => {
   assert.equal(commentText({ value: 1.234, depth: 7, nodes: 12000, text: "all mine" }), "+1.23, depth 7, 12,000 nodes, all mine");
   assert.deepEqual([valueText(-1234.6), valueText(0)], ["-1235", "0"]);
+  assert.deepEqual([1e6 - 7, 3 - 1e6, 1e6].map(valueText), ["won in 7", "lost in 3", "won"]);
 });
 
 test("a record's first and last lines say what a snapshot would", () => {

@@ -56,7 +56,10 @@ class MatchPage {
     this.result = h("div", null);
     this.analysis = new AnalysisPanel(id, {
       change: () => this.#analyzed(),
-      go: (ply) => this.viewer.playback.goTo(this.viewer.course.indexOfPly(ply)),
+      go: (ply) => {
+        this.viewer.playback.goTo(this.viewer.course.indexOfPly(ply));
+        this.viewer.board.scrollIntoView({ block: "nearest" });
+      },
     });
     fill(this.viewer.head, this.result);
     fill(this.viewer.below, this.turnLine);

@@ -97,8 +97,9 @@ export class AnalysisPanel {
     fill(this.root,
       h("h2", null, "Analysis"),
       h("p", { class: "muted small-text", role: "status" },
-        `By ${by}, ${ms} ms for each move. The list shows the moves that lost most, by the value from one turn to the next.`),
-      lines.length > 0 ? h("ul", { class: "costliest" }, lines) : h("p", null, "No move lost any value."));
+        `${by} judged each position for ${ms} ms. ${lines.length > 0
+          ? "These moves lost most, from one turn to the next:" : "No move lost any value."}`),
+      lines.length > 0 && h("ul", { class: "costliest" }, lines));
   }
 
   /** @param {MouseEvent} event @param {number} ply */
