@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kibitz.analysis import fault_report
+from kibitz.analysis.match_process import analysis_command
 from kibitz.builtin_games import player_counts
 from kibitz.local.player_launch import Place, is_foreign, player_launch, readable_paths
 from kibitz.options import match as options_match
@@ -180,8 +181,13 @@ async def play_series(
     the server is still running, `opened` gets the address of the lobby's page, and `ended` the
     outcome. Pages are served only with `web`.
     """
-    served = server_in_this_process(plan.game.name, db, site=_pages() if web else None)
-    async with served as server, _client(server) as client, _compiling_rules(plan, server):
+    served = server_in_this_process(
+        plan.game.name,
+        db,
+        site=_pages() if web else None,
+        analysis_command=analysis_command() if web else None,
+    )
+    async with served as server, _client(server) as client:
         players = await _register(plan, server)
         lobby = (await client.hosting.host(plan.settings([each.key for each in players]))).lobby
         assert lobby is not None

@@ -24,6 +24,7 @@ from kibitz_server.accounts.identity import new_secret
 from kibitz_server.housebots.process import secret_descriptor
 
 if TYPE_CHECKING:
+    from kibitz_server.directory.analyses import AnalysisCommand
     from kibitz_server.net.site import Site
 
 START_SECONDS = 60.0
@@ -102,7 +103,11 @@ async def private_server(
 
 @contextlib.asynccontextmanager
 async def server_in_this_process(
-    game: str, db: Path | None = None, *, site: Site | None = None
+    game: str,
+    db: Path | None = None,
+    *,
+    site: Site | None = None,
+    analysis_command: AnalysisCommand | None = None,
 ) -> AsyncIterator[PrivateServer]:
     """Run a closed server for one game on this event loop; without `db` its database is temporary.
 
@@ -118,7 +123,8 @@ async def server_in_this_process(
         if rules is None:
             raise AssertionError(f"the command line has checked the game {game!r}")
         config = Config(port=0, db=path, unlimited=True, notes=True, organizer=organizer)
-        async with running(config, {game: rules}, site=site) as server:
+        served = running(config, {game: rules}, site=site, analysis_command=analysis_command)
+        async with served as server:
             address = ServerAddress(url=server.url, http_url=server.http_url, db=str(path))
             yield PrivateServer(address, directory, organizer)
 
