@@ -26,7 +26,7 @@ from kibitz_server.housebots.process import HouseBotProcess, inherited_environme
 from kibitz_server.match.lru_cache import LRUCache
 
 LOG = logging.getLogger("kibitz.directory")
-PROCESS_TIMEOUT_S: Final = 180.0
+PROCESS_TIMEOUT_S: Final = 300.0
 """Seconds after which a process is ended; it may have to compile the bot's search first."""
 
 
@@ -41,7 +41,7 @@ class AnalysisCommand(Protocol):
         """
 
 
-Analyze: TypeAlias = Callable[[str, int, Callable[[int], None]], Awaitable[bytes]]
+Analyze: TypeAlias = Callable[[str, int, Callable[[int], object]], Awaitable[bytes]]
 """Analyzes a match with so many milliseconds a turn, and reports the number of judged moves.
 Raises `AnalysisFailed`."""
 
@@ -184,7 +184,7 @@ class AnalysisProcesses:
         self._url = url
         self._timeout_s = timeout_s
 
-    async def __call__(self, match: str, ms: int, judged: Callable[[int], None]) -> bytes:
+    async def __call__(self, match: str, ms: int, judged: Callable[[int], object]) -> bytes:
         """Run the process of a match. Raises `AnalysisFailed`."""
 
         def heard(line: str) -> None:

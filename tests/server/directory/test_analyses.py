@@ -29,11 +29,11 @@ class Bench:
         self.begun: dict[str, int] = {}
         """The milliseconds a turn of each match that was begun, in their order."""
         self.results: dict[str, asyncio.Future[bytes]] = {}
-        self.judged: dict[str, Callable[[int], None]] = {}
+        self.judged: dict[str, Callable[[int], object]] = {}
         self.tasks: list[asyncio.Future[None]] = []
         self.analyses = Analyses(self._analyze, self._spawn, limits)
 
-    async def _analyze(self, match: str, ms: int, judged: Callable[[int], None]) -> bytes:
+    async def _analyze(self, match: str, ms: int, judged: Callable[[int], object]) -> bytes:
         self.begun[match], self.judged[match] = ms, judged
         self.results[match] = asyncio.get_running_loop().create_future()
         return await self.results[match]

@@ -102,7 +102,7 @@ test("an analysis takes the place of comments and judges the position before a m
 
 test("how far an analysis is, in words", () => {
   assert.equal(progressText({ ahead: 1, done: 0, of: 9 }), "Waiting for 1 other match to be analyzed.");
-  assert.equal(progressText({ ahead: 0, done: 0, of: 9 }), "Starting the analysis.");
+  assert.equal(progressText({ ahead: 0, done: 0, of: 9 }), "Starting the analysis, which takes up to a minute.");
   assert.equal(progressText({ ahead: 0, done: 4, of: 9 }), "Analyzing move 4 of 9.");
 });
 

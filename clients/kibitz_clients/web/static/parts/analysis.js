@@ -34,7 +34,7 @@ function sentence(text) {
 /** Say how far an analysis is. @param {Progress} progress */
 export function progressText({ ahead, done, of }) {
   if (ahead > 0) return `Waiting for ${ahead} other ${ahead === 1 ? "match" : "matches"} to be analyzed.`;
-  return done > 0 ? `Analyzing move ${done} of ${of}.` : "Starting the analysis.";
+  return done > 0 ? `Analyzing move ${done} of ${of}.` : "Starting the analysis, which takes up to a minute.";
 }
 
 /** The part of a match page that shows its analysis. */
@@ -63,7 +63,7 @@ export class AnalysisPanel {
   /** Ask for the analysis, and show what becomes of it. @param {readonly string[]} names */
   async open(names) {
     const { signal } = this.#leaving;
-    const words = h("p", { class: "muted" }, "Starting the analysis.");
+    const words = h("p", { class: "muted" }, progressText({ ahead: 0, done: 0, of: 0 }));
     const bar = h("progress", { "aria-label": "Analysis" });
     fill(this.root, words, bar);
     this.root.hidden = false;
