@@ -28,6 +28,7 @@ async def test_the_button_shows_values_best_lines_and_costly_moves(
     page = await finished(open_page)
     await page.get_by_role("button", name="Analyze").click()
     await expect(page.locator(".analysis")).to_be_focused()
+    await shoot(page, "analysis-begins")
     await expect(page.get_by_role("button", name="Analyze")).to_have_count(0)
     await analyzed(page)
     await shoot(page, "analysis")
