@@ -5,13 +5,13 @@
     continuation a match played to its end by seated bots
     evaluation      a bot's evaluation of every move of a record
     evaluation_text its output for a terminal, as SVG, as JSON, and as a record with comments
-    branch          games from one ply on, with a seat replaced
-    watched_match   a running match, as spectators see it
-    shadow          a bot asked at every turn of a seat of a running match
-    record_source   finds the records that a user names
+    branch          games played on from a ply with another bot in one seat
+    watched_match   a running match as spectators see it
+    shadow          a bot's moves at every turn of a seat of a running match
+    record_source   loads the records that a user names
     match_process   a process that evaluates a match for a server
-    decisive_move   the move after which a seat could no longer get its better result
-    regression_test a pytest file that expects another answer of a bot
+    decisive_move   the move after which a seat could no longer get a better result
+    regression_test a pytest file that expects a different move from a bot
     verification    checks that a correct server could have written a record
 
 Bots run in this process without clocks; each turn has a time budget in milliseconds.

@@ -42,7 +42,7 @@ class DecisiveMove:
 
 
 def strongest(game: Game, *, valuing: bool = False) -> str:
-    """Return the default house bot that judges a game; with `valuing` one that gives values.
+    """Return the default house bot to judge a game; with `valuing`, one that reports values.
 
     Raises `ValueError` if the game has none.
     """
@@ -50,7 +50,7 @@ def strongest(game: Game, *, valuing: bool = False) -> str:
         bot = f"{game.info.name}/{name}"
         if bot in PERSONALITIES and not (valuing and name in WITHOUT_VALUES):
             return bot
-    raise ValueError(f"no house bot judges {game.info.name}: expected the name of a bot")
+    raise ValueError(f"{game.info.name} has no default bot; name one with --by")
 
 
 def decisive_move(

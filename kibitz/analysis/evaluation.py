@@ -78,7 +78,7 @@ class Swing:
     before: MoveEvaluation
     after: MoveEvaluation
     change: float
-    """The later value less the earlier one; see `Scale.beyond` for proven results."""
+    """The later value minus the earlier one; see `Scale.beyond` for proven results."""
 
 
 def evaluate(

@@ -28,13 +28,13 @@ def lines(record: Record, evaluations: Sequence[MoveEvaluation]) -> Iterator[str
             f"  {value_text(evaluation.comment):>10}  {graph}{better}"
         ).rstrip()
     agreed = sum(evaluation.agrees for evaluation in evaluations)
-    yield f"the bot would have played {agreed} of {len(evaluations)} moves as they were played"
+    yield f"the bot agrees with {agreed} of {len(evaluations)} moves"
     yield from _swing_lines(names, costliest(evaluations))
 
 
 def _swing_lines(names: Sequence[str], changes: Sequence[Swing]) -> Iterator[str]:
     if changes:
-        yield "greatest losses of value, from one own turn to the next:"
+        yield "greatest losses of value from one turn of a player to the next:"
     for swing in changes:
         yield (
             f"{swing.before.ply:>4}  {names[swing.before.seat]}  played {swing.before.played}:"

@@ -26,7 +26,8 @@ Write: TypeAlias = "Callable[[Record, Sequence[MoveEvaluation], str, int], str]"
 @click.command(short_help="Evaluate every move of a record with a bot.")
 @record_argument
 @bot_option(
-    "--by", help="Who judges: a house bot or a Python file; the game's strongest if not said."
+    "--by",
+    help="The evaluating bot: a house bot or a Python file; by default the game's strongest.",
 )
 @ms_option
 @seat_option
@@ -55,7 +56,7 @@ def analyze(
     """
     write = None if out is None else FORMATS.get(out.suffix.lower())
     if out is not None and write is None:
-        raise click.UsageError(f"expected a name that ends with one of {', '.join(FORMATS)}")
+        raise click.UsageError(f"expected a file name that ends with one of {', '.join(FORMATS)}")
     from kibitz.analysis import decisive_move, evaluation, evaluation_text, record_source
     from kibitz.analysis.recorded_turns import game_of
 

@@ -187,7 +187,7 @@ async def play_series(
         site=_pages() if web else None,
         analysis_command=analysis_command() if web else None,
     )
-    async with served as server, _client(server) as client:
+    async with served as server, _client(server) as client, _compiling_rules(plan, server):
         players = await _register(plan, server)
         lobby = (await client.hosting.host(plan.settings([each.key for each in players]))).lobby
         assert lobby is not None

@@ -41,11 +41,8 @@ def run(
 ) -> signal.Signals:
     """Serve until SIGTERM, SIGHUP or SIGINT, then drain.
 
-    `site` has the files of the web pages that are served on the same port; `compile_command`
-    starts the compilation of a game's rules, `analysis_command` the analysis of a match.
-
     `site` provides the web pages that are served on the same port; `compile_command` starts the
-    compilation of a game's rules. Returns the signal that ended the server. The process then ends
+    compilation of a game's rules, and `analysis_command` the analysis of a match. Returns the signal that ended the server. The process then ends
     even if a thread still waits for a disk that does not respond. Raises `StoreError` if the
     database cannot be used, or if another server has taken it over.
     """
@@ -65,7 +62,7 @@ async def _serve(
     sys.setswitchinterval(0.0001)
     names.prepare()
     async with served as server:
-        # Objects made by the start and by games' rules stay for good, so collections skip them.
+        # Objects created at startup and by games' rules are permanent, so collections skip them.
         gc.freeze()
         gc.set_threshold(GC_THRESHOLD)
         gc.enable()

@@ -157,11 +157,11 @@ async def running(
 ) -> AsyncIterator[Server]:
     """Run a server until the block exits, then drain it.
 
-    `compile_command` starts the compilation of a game's rules in another process; without it a
-    thread compiles them. `rules_loaded` is called whenever the rules of a game were loaded. Without
-    an `analysis_command` no matches are analyzed.
-
-    Raises `StoreError` if the database cannot be used, `OSError` if the port cannot.
+    `site` is served on its port. `compile_command` starts the compilation of a game's rules in
+    another process; without it, a thread compiles them. `rules_loaded` is called whenever a game's
+    rules were loaded. `analysis_command` starts the analysis of a match; without it, there are no
+    analyses. Raises `StoreError` if the database cannot be used, and `OSError` if the port cannot
+    be used.
     """
     tasks = TaskSet()
     rules = Rules(games, tasks.spawn, compile_command, rules_loaded)

@@ -1,4 +1,4 @@
-"""The plain HTTP pages of finished records, and of their analyses."""
+"""Serves the records of finished matches and their analyses over plain HTTP."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RecordPages:
         notes: bool,
         analyses: Analyses | None = None,
     ) -> None:
-        """`notes` is whether records contain the bots' notes; without `analyses` there are none."""
+        """`notes` tells whether records include the bots' notes; `analyses` is None without any."""
         self._analyses = analyses
         self._store = store
         self._quarantine = quarantine

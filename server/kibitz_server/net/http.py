@@ -124,9 +124,9 @@ def _headers(content_type: str) -> Headers:
 
 
 NOT_FOUND = Page(HTTPStatus.NOT_FOUND, b"not found\n")
-UNREADABLE = Page(HTTPStatus.SERVICE_UNAVAILABLE, b"the database cannot be read now\n")
-NOT_ALLOWED = Page(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET is served here\n", allow=True)
-BAD_REQUEST = Page(HTTPStatus.BAD_REQUEST, b"not an HTTP request that is served here\n")
+UNREADABLE = Page(HTTPStatus.SERVICE_UNAVAILABLE, b"the database cannot be read at the moment\n")
+NOT_ALLOWED = Page(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD are supported\n", allow=True)
+BAD_REQUEST = Page(HTTPStatus.BAD_REQUEST, b"invalid HTTP request\n")
 REQUEST_LINE_TOO_LONG = Page(
     HTTPStatus.REQUEST_URI_TOO_LONG,
     f"the request line is longer than {MAX_LINE_LENGTH} bytes\n".encode(),

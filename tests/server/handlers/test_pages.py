@@ -82,7 +82,7 @@ async def test_a_finished_analysis_and_the_progress_of_another() -> None:
     [
         (None, FakeStore(), 501, "this server does not analyze matches"),
         (b"", FakeStore(plies=0), 404, "nobody made a move"),
-        (b"", FakeStore(error=UnusableDatabase("planted")), 503, "cannot be read now"),
+        (b"", FakeStore(error=UnusableDatabase("planted")), 503, "cannot be read at the moment"),
         (QueueFull("too many matches wait", 30_000), FakeStore(), 503, "too many matches wait"),
         (AnalysisFailed("the analysis failed"), FakeStore(), 500, "the analysis failed"),
     ],

@@ -80,4 +80,4 @@ async def test_a_record_that_cannot_be_read_now_is_asked_for_later() -> None:
     page = await read_page(
         http.page_at("GET", "/records/m1.jsonl", Away().source(), http.Asker("192.0.2.1"))
     )
-    assert (page.status.value, page.body) == (503, b"the database cannot be read now\n")
+    assert (page.status.value, page.body) == (503, b"the database cannot be read at the moment\n")

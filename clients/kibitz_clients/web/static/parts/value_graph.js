@@ -40,7 +40,7 @@ export function scaleOf(/** @type {readonly Value[]} */ values) {
 
 /**
  * Return the height of a value in the graph, from -1 at the bottom to 1 at the top. Outliers are
- * compressed near the edge, where wins and losses are that are proved.
+ * compressed near the edge, which proven wins and losses reach.
  * @param {number} value
  * @param {number} scale
  * @param {boolean} turned
@@ -85,7 +85,7 @@ export class ValueGraph {
       ...(course.analysis?.swings ?? []).map(({ ply }) => this.#swing(ply)),
       ...this.known.flatMap((curve) => this.#curve(curve, curve.seat === turned)));
     const whose = course.analysis?.by ?? this.known.map(({ seat }) => names[seat]).join(" and ");
-    this.root.setAttribute("aria-label", `Values that ${whose} gave to the position, by ply`);
+    this.root.setAttribute("aria-label", `Evaluations by ${whose}, by ply`);
     return this.known.length > 0;
   }
 
