@@ -23,7 +23,7 @@ from kibitz_arena.sprt import Sprt
 from kibitz_arena.tournament import StopRule
 from kibitz_bots.kinds.engine_bot import EngineBot
 from kibitz_bots.loading import load
-from kibitz_bots.number_types import COUNT, SEED
+from kibitz_bots.number_types import COUNT, SEED, FiniteRange
 from kibitz_bots.spec import SpecError
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.wire.values import Options
@@ -40,7 +40,7 @@ SHOWN_EVERY = 20
 @click.option(
     "--elo",
     nargs=2,
-    type=float,
+    type=FiniteRange(-1000, 1000),
     default=(0.0, 10.0),
     show_default=True,
     metavar="ELO0 ELO1",
@@ -49,7 +49,7 @@ SHOWN_EVERY = 20
 @click.option("--nodes", type=COUNT, help=f"Positions per move; {NODES} unless --seconds is given.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(0.001, 3600),
+    type=FiniteRange(0.001, 3600),
     help="Processor time per move, instead of --nodes.",
 )
 @click.option(
@@ -225,8 +225,8 @@ def _openings(game: Game, options: Options, path: Path | None) -> list[Options]:
 
 
 def _stop_rule(a: str, b: str, elo: tuple[float, float]) -> StopRule:
-    if not -1000 <= elo[0] < elo[1] <= 1000:
-        raise click.UsageError("--elo: expected ELO0 below ELO1, both from -1000 to 1000")
+    if not elo[0] < elo[1]:
+        raise click.UsageError("--elo: expected ELO0 below ELO1")
     return StopRule(better=(a, b), elo0=elo[0], elo1=elo[1])
 
 

@@ -302,6 +302,7 @@ ALLOWED = {
     "kibitz/process/isolation/entrypoint.py": "quotes its own argument, as repr escapes it",
     "kibitz/process/isolation/supervisor.py": "quotes its own argument, as repr escapes it",
     "bots/kibitz_bots/adapters/launcher.py": "a sentence of its own, before the program begins",
+    "kibitz/analysis/match_process.py": "numbers for the server that started it",
     "games/kibitz_games/conformance/laws.py": "a tool of developers",
     "games/kibitz_games/core/schema.py": "a tool of developers",
     "games/kibitz_games/conformance/playthrough.py": "a tool of developers",

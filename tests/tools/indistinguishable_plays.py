@@ -18,7 +18,7 @@ from kibitz_games.core.game import TERMINAL, Game, IllegalAction, Json, Model, S
 
 Wire: TypeAlias = dict[str, Any]
 PlayedState: TypeAlias = tuple[State, str | None]
-"""A state's views for the seat and the public; None if the play is over."""
+"""A state's views for the seat and the public; None if the game is over."""
 Kind: TypeAlias = Literal["move", "skip", "drop"]
 SKIP_SHARE = 0.25
 """The share of the others' turns that are skipped, in games that can skip turns."""
@@ -109,7 +109,7 @@ class _PairBuilder:
         return PlayPair(self._game, seats, seat, self._deals, tuple(turns), apart, self._options)
 
     def _observation(self, state: State) -> str | None:
-        """Return the views of the seat and the public as text; None if the play is over."""
+        """Return the views of the seat and the public as text; None if the game is over."""
         game = self._game
         if game.to_act(state) == TERMINAL:
             return None

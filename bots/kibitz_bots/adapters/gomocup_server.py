@@ -291,7 +291,7 @@ class GomocupServer:
             except IllegalAction as error:
                 raise CommandError(str(error)) from None
         if play.to_act == TERMINAL:
-            raise CommandError("the play is over")
+            raise CommandError("the game is over")
         return play
 
     def _cell(self, text: str) -> Stone:

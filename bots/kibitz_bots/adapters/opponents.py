@@ -91,7 +91,7 @@ class SeatedBots:
                 bot.on_match_start(self._matches[seat])
 
     def act(self, play: Position, learner: int, thinking: Thinking) -> None:
-        """Let the bots act until it is the learner's turn or the play is over."""
+        """Let the bots act until it is the learner's turn or the game is over."""
         if play.to_act in (TERMINAL, learner):
             return
         with self._own_randomness():

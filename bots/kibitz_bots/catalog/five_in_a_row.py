@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import kibitz_search
 from kibitz_bots.catalog.parameters import PLIES, SEED, TABLE, TIME
 from kibitz_bots.catalog.personality import (
     EngineSpec,
@@ -14,6 +17,7 @@ from kibitz_bots.catalog.searches import ALPHABETA, GREEDY, MINIMAX, bots_by, mc
 
 _GAME = "five-in-a-row"
 _SEARCH = "kibitz_search.five_in_a_row"
+_WEIGHTS = Path(kibitz_search.__file__).parent / "five_in_a_row" / "weights"
 
 
 def _level(name: str, plies: int, summary: str) -> Personality:
@@ -59,5 +63,6 @@ PERSONALITIES = (
         (SEED, TIME, PLIES, TABLE),
         algorithm="threat",
         evaluation="classes of cells",
+        weights=(_WEIGHTS / "board-15.json",),
     ),
 )

@@ -263,7 +263,7 @@ def mcts_options(
         TREE_DEPTH,
         ITERATIONS,
         TREE,
-        by_seats(explore, EXPLORE, "is 0.3, with five or six seats 0.15"),
+        by_seats(explore, EXPLORE, "is 0.3, or 0.15 for five or six seats"),
         HISTORY,
         by_seats(widen, WIDEN),
         by_seats(plies, PLAYOUT_PLIES),

@@ -42,9 +42,10 @@ def run(
     """Serve until SIGTERM, SIGHUP or SIGINT, then drain.
 
     `site` provides the web pages that are served on the same port; `compile_command` starts the
-    compilation of a game's rules, and `analysis_command` the analysis of a match. Returns the signal that ended the server. The process then ends
-    even if a thread still waits for a disk that does not respond. Raises `StoreError` if the
-    database cannot be used, or if another server has taken it over.
+    compilation of a game's rules, and `analysis_command` the analysis of a match. Returns the
+    signal that ended the server. The process then ends even if a thread still waits for a disk that
+    does not respond. Raises `StoreError` if the database cannot be used, or if another server has
+    taken it over.
     """
     served = running(config, games, launcher, site, compile_command, gc.freeze, analysis_command)
     return event_loop.run(_serve(config, served, started))

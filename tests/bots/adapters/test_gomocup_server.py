@@ -189,7 +189,7 @@ def test_a_board_in_any_order_becomes_a_position_with_the_own_turn_next() -> Non
 def test_after_a_five_there_is_nothing_to_answer() -> None:
     own = [f"{x},0,1" for x in range(5)]
     other = [f"{x},9,2" for x in (0, 2, 4, 6, 8)]
-    assert told("START 10", "BOARD", *own, *other, "DONE") == ["OK", "ERROR the play is over"]
+    assert told("START 10", "BOARD", *own, *other, "DONE") == ["OK", "ERROR the game is over"]
 
 
 def test_a_refused_board_leaves_the_one_before() -> None:

@@ -29,6 +29,7 @@ COMPARE = {
     "host": "test_causes_that_are_faults",
     "play": "test_causes_that_are_faults",
     "record retry": "test_a_retry_that_fails_is_no_other_answer",
+    "sprt": "tests/kibitz/commands/test_sprt.py",
     "match shadow": "tests/kibitz/commands/test_shadow.py",
 }
 """Commands whose results depend on bots' play, with the tests of their fault handling."""

@@ -11,6 +11,26 @@ from kibitz.commands.sprt import sprt
 
 GAME = "connect-four"
 A, B = f"{GAME}/alphabeta", f"{GAME}/greedy"
+FAILING = """
+from kibitz_bots.kinds.engine_bot import EngineBot
+from kibitz_search.algorithms.outcome import outcome
+from kibitz_search.algorithms.result import SearchResult
+
+class Failing:
+    searched = 0
+    def __init__(self, state):
+        pass
+    @staticmethod
+    def supports(info, state):
+        return None
+    def search(self, state, ev, limits):
+        from kibitz_games.connect_four import GAME
+        Failing.searched += 1
+        return SearchResult(GAME.legal(state)[0], 1 / (60 - Failing.searched), 1, 1, ())
+
+def BOT():
+    return EngineBot(Failing, None)
+"""
 
 
 def call(*arguments: str) -> Result:
@@ -68,3 +88,11 @@ def test_what_cannot_be_tested_is_refused_in_a_sentence(
     done = call(*arguments)
     assert done.exit_code in (1, 2)
     assert sentence in done.output
+
+
+def test_a_search_that_fails_ends_the_test_and_keeps_its_pairs(tmp_path: Path) -> None:
+    file, log = tmp_path / "failing.py", tmp_path / "log.jsonl"
+    file.write_text(FAILING)
+    done = call(GAME, A, str(file), "--nodes", "50", "--threads", "1", "--log", str(log))
+    assert isinstance(done.exception, ZeroDivisionError)
+    assert 1 <= len(log.read_text().splitlines()) - 1 < 10

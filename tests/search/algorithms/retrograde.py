@@ -68,7 +68,7 @@ def _over(own: Any, other: Any, goal: Any, home: Any) -> bool:
 def _solve(sets: Any, turned: Any, near: Any, land: Any, choose: Any, goal: Any, home: Any) -> Any:
     """Return for each pair of sets the plies until the mover wins (> 0) or loses (< 0).
 
-    0 means that the pair is not a position, that the play is over, or that nobody can win.
+    0 means that the pair is not a position, that the game is over, or that nobody can win.
     """
     count = len(sets)
     values = np.zeros((count, count), np.int8)

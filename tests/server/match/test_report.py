@@ -98,4 +98,4 @@ def test_what_the_server_stood_still_is_in_the_ledger_and_was_not_charged() -> N
     found = match_report.match_report(shell.game, shell.setup, [*log, shell.log[-1]], 0)
     [spent] = found.seats[0].ledger
     assert (spent.elapsed_ms, spent.charged_ms, spent.lag_ms) == (100, 100, 5000)
-    assert any("5000 for which the server stood still" in line for line in report_lines(found, "x"))
+    assert any("plus 5000 of server stall" in line for line in report_lines(found, "x"))

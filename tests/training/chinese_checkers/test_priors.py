@@ -69,5 +69,5 @@ def test_a_file_with_too_few_numbers_is_refused(tmp_path: Path) -> None:
     short = json.loads(file.model_dump_json(by_alias=True)) | {"weights": file.weights[:-1]}
     path = tmp_path / "short.json"
     path.write_text(json.dumps(short | {"hash": ""}), encoding="utf-8")
-    with pytest.raises(weights.WeightsError, match="expected 363 weights, three a hole"):
+    with pytest.raises(weights.WeightsError, match="expected 363 weights, three per hole"):
         weights_file.read(path)
