@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import sys
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -138,11 +141,28 @@ def _prepare(
     check(plan)
     if note := options_match.unbalanced_note(plan.game.name, given["each"]):
         told(note)
-    plan = with_isolation(plan, given["isolation"], records, db)
+    with _importing("kibitz_server.app"):  # meanwhile a process tries the isolation
+        plan = with_isolation(plan, given["isolation"], records, db)
     if has_strangers(plan):
         told(plan.isolation.sentence)
     records.mkdir(parents=True, exist_ok=True)
     return plan
+
+
+@contextlib.contextmanager
+def _importing(module: str) -> Iterator[None]:
+    """Import a module in a thread during the block; an error appears where it is needed."""
+    thread = threading.Thread(target=_try_import, args=(module,), name="import")
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def _try_import(module: str) -> None:
+    with contextlib.suppress(ImportError):
+        importlib.import_module(module)
 
 
 def _plan(
