@@ -181,13 +181,8 @@ async def play_series(
     the server is still running, `opened` gets the address of the lobby's page, and `ended` the
     outcome. Pages are served only with `web`.
     """
-    served = server_in_this_process(
-        plan.game.name,
-        db,
-        site=_pages() if web else None,
-        analysis_command=analysis_command() if web else None,
-    )
-    async with served as server, _client(server) as client, _compiling_rules(plan, server):
+    served = server_in_this_process(plan.game.name, db, site=_pages() if web else None)
+    async with served as server, _client(server) as client:
         players = await _register(plan, server)
         lobby = (await client.hosting.host(plan.settings([each.key for each in players]))).lobby
         assert lobby is not None
@@ -196,6 +191,7 @@ async def play_series(
         played = SeriesOutcome(LobbyProgress(lobby))
         async with contextlib.AsyncExitStack() as stack:
             processes = await _start(plan, server, lobby, players, records, stack)
+            await stack.enter_async_context(_compiling_rules(plan, server))
             referee = _SeriesMonitor(client, server, played, records, tell, advanced)
             await referee.follow(processes)
             await played.course.close(client)
