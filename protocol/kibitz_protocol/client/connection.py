@@ -146,7 +146,9 @@ class ConnectionLoop:
             while self._session.live:
                 frame = await connection.recv(decode=False)
                 self._handle(self._session.receive(frame, now_ms()))
-                self._wake.set()
+                # Most frames are news, after which there is nothing to write.
+                if not self._session.live or self._session.deadline() is not None:
+                    self._wake.set()
         except ConnectionClosed as error:
             # The server would send the same frame again on the next connection.
             if error.sent is not None and error.sent.code == CloseCode.MESSAGE_TOO_BIG:
@@ -205,9 +207,11 @@ class ConnectionLoop:
     async def _wait_for_work(self) -> None:
         """Wait until there may be something to send, or until the session's next deadline."""
         deadline = self._session.deadline()
-        wait = None if deadline is None else max(0, deadline - now_ms()) / 1000
+        if deadline is None:
+            await self._wake.wait()
+            return
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(wait):
+            async with asyncio.timeout(max(0, deadline - now_ms()) / 1000):
                 await self._wake.wait()
 
     def _handle(self, events: Sequence[SessionEvent]) -> None:
