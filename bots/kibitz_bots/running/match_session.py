@@ -79,7 +79,9 @@ class MatchSession:
         self.notes = LogBuffer()
         self._bot = bot
         self._context = context
-        self._inbox: asyncio.Queue[YourTurn] = asyncio.Queue()
+        self._is_async = inspect.iscoroutinefunction(bot.choose)
+        # Turns to answer; None wakes `run` when the match is over.
+        self._inbox: asyncio.Queue[YourTurn | None] = asyncio.Queue()
         # The ply of the last turn that was started, so that none is started twice.
         self._accepted_ply: int | None = None
         # The match's current ply; turns at earlier plies need no answer.
@@ -130,23 +132,15 @@ class MatchSession:
         """End the session; pass None if the bot will not receive the result."""
         if not self._over.done():
             self._over.set_result(result)
+            self._inbox.put_nowait(None)
         if self._turn is not None:
             self._turn.cancelled.set()
 
     # --- turns ------------------------------------------------------------------------------
 
     async def _next_turn(self) -> YourTurn | None:
-        turn = asyncio.ensure_future(self._inbox.get())
-        await self._wait_for(turn)
-        if self._over.done():
-            turn.cancel()
-            return None
-        return turn.result()
-
-    async def _wait_for(self, awaited: asyncio.Future[Any], at_most: float | None = None) -> None:
-        """Wait for `awaited` or the end of the match, for up to `at_most` seconds."""
-        both = {awaited, cast("asyncio.Future[Any]", self._over)}
-        await asyncio.wait(both, timeout=at_most, return_when=asyncio.FIRST_COMPLETED)
+        message = await self._inbox.get()
+        return None if self._over.done() else message
 
     async def _handle_turn(self, message: YourTurn) -> None:
         if message.ply < self._ply:
@@ -183,12 +177,15 @@ class MatchSession:
 
     async def _think(self, turn: Turn) -> Answer | None:
         """Run the bot and return its answer, or None if the turn ended in the meantime."""
-        thinking = asyncio.ensure_future(_choose(self._bot, turn))
-        if inspect.iscoroutinefunction(self._bot.choose):
+        thinking = asyncio.ensure_future(_choose(self._bot, turn, is_async=self._is_async))
+        if self._is_async:
             self._thinking = thinking
+        both = {thinking, cast("asyncio.Future[Any]", self._over)}
         try:
             while not thinking.done() and not self._over.done():
-                await self._wait_for(thinking, at_most=FLUSH_INTERVAL_S)
+                await asyncio.wait(
+                    both, timeout=FLUSH_INTERVAL_S, return_when=asyncio.FIRST_COMPLETED
+                )
                 self._flush_notes()
             if thinking.done() and not thinking.cancelled():
                 return thinking.result()
@@ -284,9 +281,9 @@ class MatchSession:
             log.debug("match %s: a note was lost: %s", self.match.id, error)
 
 
-async def _choose(bot: Bot, turn: Turn) -> Answer:
+async def _choose(bot: Bot, turn: Turn, *, is_async: bool) -> Answer:
     """Call `choose` in a thread, or await it if it is ``async``."""
-    if inspect.iscoroutinefunction(bot.choose):
+    if is_async:
         answer = bot.choose(turn)
     else:
         choose: Callable[[], Any] = functools.partial(bot.choose, turn)
