@@ -289,8 +289,8 @@ async def _choose(bot: Bot, turn: Turn, *, is_async: bool) -> Answer:
         choose: Callable[[], Any] = functools.partial(bot.choose, turn)
         answer = await in_thread(choose)
     if isinstance(answer, Awaitable):
-        return cast("Answer", await answer)
-    return cast("Answer", answer)
+        return await answer
+    return answer
 
 
 def _trim_traceback(error: Exception) -> Exception:
