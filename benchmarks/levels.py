@@ -10,12 +10,12 @@ games, the commit and the date.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
+from benchmarks.machine import commit
 from kibitz_bots import levels
 from kibitz_bots.levels import Level
 from kibitz_bots.running.inprocess import play_locally
@@ -60,7 +60,7 @@ def measured(
     game: str, seats: int, ladder: Sequence[Level], number: int, play: Play
 ) -> tuple[Level, ...]:
     """Measure the levels and print their scores; return the levels with scores."""
-    commit, date = _commit(), time.strftime("%Y-%m-%d")
+    revision, date = commit(), time.strftime("%Y-%m-%d")
     lines = [Level(bot=ladder[0].bot)]
     for lower, upper in pairwise(ladder):
         began = time.perf_counter()
@@ -71,7 +71,7 @@ def measured(
             for first in (0, 1)
         ]
         score = round(sum(results) / len(results), 3)
-        line = Level(bot=upper.bot, score=score, games=2 * pairs, commit=commit, date=date)
+        line = Level(bot=upper.bot, score=score, games=2 * pairs, commit=revision, date=date)
         lines.append(line)
         note = "" if TARGET[0] <= score <= TARGET[1] else "  (outside 60-80%)"
         seconds = time.perf_counter() - began
@@ -106,11 +106,6 @@ def _play(game: str, bots: Sequence[str], seed: int) -> Position:
 
 def _seeded(bot: str, seed: int) -> str:
     return f"{bot}{',' if ':' in bot else ':'}seed={seed}"
-
-
-def _commit() -> str:
-    words = ["git", "rev-parse", "--short=12", "HEAD"]
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
 
 
 if __name__ == "__main__":

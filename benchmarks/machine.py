@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import time
 
 import psutil
@@ -22,3 +23,12 @@ def machine() -> str:
         f"{os.cpu_count()} cores of {processor}, {gib:.0f} GiB, Python"
         f" {platform.python_version()}, {time.strftime('%Y-%m-%d')}"
     )
+
+
+def commit() -> str:
+    """Return the commit that is checked out, in 12 digits.
+
+    Raises `subprocess.CalledProcessError` outside a clone.
+    """
+    words = ["git", "rev-parse", "--short=12", "HEAD"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()

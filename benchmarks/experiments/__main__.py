@@ -22,6 +22,7 @@ from benchmarks.experiments.experiment import (
 )
 from benchmarks.experiments.outcomes import Outcome, Picture
 from benchmarks.experiments.table import EXPERIMENTS
+from benchmarks.machine import commit
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -110,6 +111,7 @@ def of(
         seconds=round(seconds, 1),
         processor_seconds=round(processor_seconds, 1),
         package=version("kibitz"),
+        commit=commit(),
         date=datetime.now(UTC).date().isoformat(),
     )
 

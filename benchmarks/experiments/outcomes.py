@@ -37,6 +37,8 @@ class Outcome(BaseModel):
     processor_seconds: float | None = None
     """CPU time of all threads and processes; `seconds` also depends on other load."""
     package: str
+    commit: str | None = None
+    """The commit that was checked out; None in results that were saved before it was kept."""
     date: str
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import docs.generate
-from benchmarks.experiments import outcomes, table
+from benchmarks.experiments import coverage, outcomes, table
 from benchmarks.strength import results
 from docs.generate import (
     bots,
@@ -54,7 +54,7 @@ def pages() -> Mapping[Path, str]:
     found = {
         DOCS / "strength.md": strength.page(results.load()),
         DOCS / "experiments.md": experiments.page(
-            table.EXPERIMENTS, table.REPORTS, outcomes.load()
+            table.EXPERIMENTS, table.REPORTS, outcomes.load(), coverage.load()
         ),
         DOCS / "reference" / "house-bots.md": bots.page(games, results.load()),
         DOCS / "reference" / "configuration.md": configuration.page(SETTINGS),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from benchmarks.experiments import coverage
+from benchmarks.experiments.coverage import Item
 from benchmarks.experiments.experiment import ReportExperiment
 from benchmarks.experiments.outcomes import Outcome
 from docs.generate.markdown import table
@@ -25,19 +27,35 @@ Intervals are [Wilson intervals](explanation/ratings.md#claims) for a share of g
 intervals contain the true share. They do not show how much the results of another training run
 would differ."""
 
+COVERAGE = """## What of the reports is covered
+
+Each figure, table and claim of the reports, the command that shows it here, and the verdict. The
+numbers come from the same results as above, so their runs, short or whole, have the dates and the
+versions that are named there. Rows that say "not reproduced yet" name the experiment that is
+missing, or the command that could decide it."""
+
 
 def page(
     experiments: Sequence[ReportExperiment],
     reports: Mapping[str, str],
     kept: Mapping[str, Outcome],
+    covered: Mapping[str, Sequence[Item]],
 ) -> str:
-    """Return the page of these experiments; `kept` has the saved results by experiment name."""
+    """Return the page of these experiments, with the saved result of each by name.
+
+    It ends with the items that are `covered`, by game. Raises `coverage.CellError` for one that
+    refers to a result which is not there.
+    """
     parts = [f"{HEAD}\n"]
     for game, report in reports.items():
         parts += [f"## {registry.get(game).info.title}\n", f"The report: {report}.\n"]
         for each in experiments:
             if each.game == game:
                 parts += _section(each, kept.get(each.name))
+    parts.append(f"{COVERAGE}\n")
+    for game, items in covered.items():
+        parts.append(f"### Coverage of {registry.get(game).info.title}\n")
+        parts.append(table(coverage.HEADS, [coverage.row(item, kept) for item in items]))
     return "\n".join(parts)
 
 
@@ -61,8 +79,9 @@ def _length(outcome: Outcome) -> str:
     run = "A full run" if outcome.full else "A short run"
     time = _duration(outcome.seconds)
     if outcome.processor_seconds is not None:
-        time += f" ({_duration(outcome.processor_seconds)} of CPU time)"
-    return f"{run} of {time}, kibitz {outcome.package}, {outcome.date}:"
+        time += f" ({_duration(outcome.processor_seconds)} of processor time)"
+    commit = f" at {outcome.commit}" if outcome.commit else ""
+    return f"{run} of {time}, kibitz {outcome.package}{commit}, {outcome.date}:"
 
 
 def _duration(seconds: float) -> str:

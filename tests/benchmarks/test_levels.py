@@ -17,7 +17,7 @@ from kibitz_games.core.position import Position
 @pytest.fixture(autouse=True)
 def commit(monkeypatch: pytest.MonkeyPatch) -> None:
     """Determine the commit without starting a process."""
-    monkeypatch.setattr(command, "_commit", lambda: "0123456789ab")
+    monkeypatch.setattr(command, "commit", lambda: "0123456789ab")
 
 
 def finished(game: str, bots: Sequence[str], seed: int) -> Position:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from benchmarks.experiments.coverage import Item
 from benchmarks.experiments.experiment import ReportExperiment
 from benchmarks.experiments.outcomes import Outcome, Picture
 from docs.generate import experiments
@@ -34,7 +35,7 @@ OUTCOME = Outcome(
 
 
 def test_a_section_has_claim_fault_command_table_and_picture() -> None:
-    page = experiments.page([entry("pairs")], {"line-nim": "A report"}, {"pairs": OUTCOME})
+    page = experiments.page([entry("pairs")], {"line-nim": "A report"}, {"pairs": OUTCOME}, {})
     for part in (
         "## Line-Nim\n\nThe report: A report.",
         "### About pairs",
@@ -50,14 +51,30 @@ def test_a_section_has_claim_fault_command_table_and_picture() -> None:
 
 def test_the_processor_time_of_a_run_is_said_where_it_was_counted() -> None:
     counted = OUTCOME.model_copy(update={"processor_seconds": 61.6})
-    page = experiments.page([entry("pairs")], {"line-nim": "A report"}, {"pairs": counted})
-    assert "A short run of 5 min (62 s of CPU time), kibitz 1.0, 2026-01-31:" in page
+    page = experiments.page([entry("pairs")], {"line-nim": "A report"}, {"pairs": counted}, {})
+    assert "A short run of 5 min (62 s of processor time), kibitz 1.0, 2026-01-31:" in page
 
 
 def test_what_was_not_measured_says_so() -> None:
-    page = experiments.page([entry("other")], {"line-nim": "A report"}, {"pairs": OUTCOME})
+    page = experiments.page([entry("other")], {"line-nim": "A report"}, {"pairs": OUTCOME}, {})
     assert "**Not measured yet**: `python -m benchmarks.experiments other`." in page
     assert "It does." not in page
+
+
+def test_the_commit_of_a_run_is_said_where_it_is_known() -> None:
+    known = OUTCOME.model_copy(update={"commit": "0123abc"})
+    page = experiments.page([entry("pairs")], {"line-nim": "A report"}, {"pairs": known}, {})
+    assert "kibitz 1.0 at 0123abc, 2026-01-31:" in page
+
+
+def test_the_page_ends_with_what_is_covered() -> None:
+    item = Item(
+        item="Wins", claim="All.", experiment="pairs", verdict="differs", note="{pairs/1/won}"
+    )
+    page = experiments.page([], {}, {"pairs": OUTCOME}, {"line-nim": [item]})
+    assert page.rstrip().endswith(
+        "| Wins | All. | `make experiments ARGS=pairs` | **differs**: 9 |"
+    )
 
 
 def test_the_page_shows_every_picture_that_is_kept() -> None:

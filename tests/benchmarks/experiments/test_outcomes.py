@@ -14,12 +14,18 @@ from benchmarks.experiments.experiment import Measured, ReportExperiment, Scale,
 MEASURED = Measured("Ten of ten.", ("who", "won"), (("Ada", "10"),), figures={"Wins": "<svg/>"})
 
 
+@pytest.fixture(autouse=True)
+def _checked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "commit", lambda: "0123456789ab")
+
+
 def test_an_outcome_is_read_as_it_was_kept(tmp_path: Path) -> None:
     outcome = command.of("nim", MEASURED, Scale(full=True), 1.26, 0.84)
     outcomes.save(outcome, ["<svg/>"], tmp_path, tmp_path)
     assert outcomes.load(tmp_path) == {"nim": outcome}
     assert (tmp_path / "nim-1.svg").read_text("utf-8") == "<svg/>"
     assert outcome.command == "python -m benchmarks.experiments nim --full"
+    assert outcome.commit == "0123456789ab"
     assert (outcome.seconds, outcome.processor_seconds) == (1.3, 0.8)
 
 
