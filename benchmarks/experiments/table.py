@@ -80,6 +80,18 @@ def _whole_tree() -> Measure:
     return number_merge.whole_tree
 
 
+def _merge_as_printed() -> Measure:
+    from benchmarks.experiments import merge_tree
+
+    return merge_tree.as_printed
+
+
+def _merge_tree() -> Measure:
+    from benchmarks.experiments import merge_tree
+
+    return merge_tree.tree
+
+
 GENETIC_FIGURES = ("fitness.svg", "wins.svg", "array-best.svg")
 GENETIC = "chinese-checkers/genetic"
 SMALL = "population=200,begins=individual,highest=100"
@@ -349,5 +361,25 @@ EXPERIMENTS = (
         "It calls the threshold an average without saying of what; here, it is the average of "
         "the row, with which the first player of an even row wins.",
         _whole_tree,
+    ),
+    ReportExperiment(
+        "merge-as-printed",
+        "number-merge",
+        "The program as it is printed",
+        "The program follows a winning path.",
+        "Read literally, the listing takes the children of a state from the wrong places, the "
+        "maximum where the minimum belongs, and no more than four of them. One line that the "
+        "print has lost is put back, without which the program never ends.",
+        _merge_as_printed,
+    ),
+    ReportExperiment(
+        "merge-tree",
+        "number-merge",
+        "The tree with its values",
+        "A figure has the levels of maximum and minimum; the states are written as lists with "
+        "their values, +1, 0 and -1.",
+        "The report draws no whole tree. A row of four is short enough for one; the values are "
+        "those for the first player.",
+        _merge_tree,
     ),
 )

@@ -6,6 +6,7 @@ They have their own background, so that they are readable on light and dark page
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 340, 56, 20, 56, 44
@@ -169,4 +170,83 @@ def _picture(title: str, width: int, height: int, parts: Sequence[str]) -> str:
         f'<rect width="{width}" height="{height}" rx="8" fill="{GROUND}"/>'
         f'<text x="16" y="24" font-size="14" font-weight="600" fill="{INK}">{escape(title)}</text>'
         f"{''.join(parts)}</svg>\n"
+    )
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of a tree: the place of its parent in the list, -1 for the root, and its text."""
+
+    parent: int
+    lines: tuple[str, ...]
+    edge: str = ""
+    """The text at the line that leads to it."""
+    marked: bool = False
+    """Whether the node and the line to it stand out."""
+
+
+def tree_chart(title: str, nodes: Sequence[Node], levels: Sequence[str]) -> str:
+    """Return a tree from top to bottom, each level with its name at the left.
+
+    Parents stand before their children in `nodes`.
+    """
+    depths = list[int]()
+    for node in nodes:
+        depths.append(0 if node.parent < 0 else depths[node.parent] + 1)
+    across = _spread(nodes)
+    wide = 10 + max(7 * len(line) for node in nodes for line in node.lines)
+    high = 8 + 14 * max(len(node.lines) for node in nodes)
+    margin = 24 + 7 * max(len(name) for name in levels)
+    places = [
+        (margin + (wide + 14) * (at + 0.5), TOP + (high + 48) * depth)
+        for at, depth in zip(across, depths, strict=True)
+    ]
+    parts = [
+        _text(12, TOP + (high + 48) * depth + high / 2 + 4, escape(name), "start")
+        for depth, name in enumerate(levels)
+    ]
+    for node, place in zip(nodes, places, strict=True):
+        if node.parent >= 0:
+            parts.append(_branch(places[node.parent], place, high, node))
+    parts += [_box(x, y, wide, high, node) for (x, y), node in zip(places, nodes, strict=True)]
+    width = margin + (wide + 14) * (max(across) + 1) + 12
+    height = TOP + (high + 48) * max(depths) + high + 16
+    return _picture(title, round(width), round(height), parts)
+
+
+def _spread(nodes: Sequence[Node]) -> list[float]:
+    """Return how many leaves are to the left of each node: parents stand above their middle."""
+    children = list[list[int]]([] for _ in nodes)
+    for at, node in enumerate(nodes):
+        if node.parent >= 0:
+            children[node.parent].append(at)
+    across, pending, leaves = [0.0] * len(nodes), [0], 0
+    while pending:
+        at = pending.pop()
+        if not children[at]:
+            across[at], leaves = float(leaves), leaves + 1
+        pending += reversed(children[at])
+    for at in reversed(range(len(nodes))):
+        if own := children[at]:
+            across[at] = (across[own[0]] + across[own[-1]]) / 2
+    return across
+
+
+def _branch(above: tuple[float, float], below: tuple[float, float], high: int, node: Node) -> str:
+    (x1, y1), (x2, y2) = above, below
+    stroke = f'stroke="{LINES[1]}" stroke-width="2.4"' if node.marked else f'stroke="{FAINT}"'
+    line = f'<line x1="{x1:.1f}" y1="{y1 + high:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {stroke}/>'
+    return line + _text(x2 + 4, y2 - 8, escape(node.edge), "start")
+
+
+def _box(x: float, y: float, wide: int, high: int, node: Node) -> str:
+    stroke = LINES[1] if node.marked else LINES[0]
+    text = "".join(
+        f'<text x="{x:.1f}" y="{y + 15 + 14 * at:.1f}" text-anchor="middle" xml:space="preserve" '
+        f'font-family="monospace" fill="{INK}">{escape(line)}</text>'
+        for at, line in enumerate(node.lines)
+    )
+    return (
+        f'<rect x="{x - wide / 2:.1f}" y="{y:.1f}" width="{wide}" height="{high}" rx="5" '
+        f'fill="{GROUND}" stroke="{stroke}"/>{text}'
     )
