@@ -92,6 +92,18 @@ def _merge_tree() -> Measure:
     return merge_tree.tree
 
 
+def _minimax_tree() -> Measure:
+    from benchmarks.experiments import small_games
+
+    return small_games.minimax_tree
+
+
+def _astar_lists() -> Measure:
+    from benchmarks.experiments import small_games
+
+    return small_games.astar_lists
+
+
 GENETIC_FIGURES = ("fitness.svg", "wins.svg", "array-best.svg")
 GENETIC = "chinese-checkers/genetic"
 SMALL = "population=200,begins=individual,highest=100"
@@ -293,6 +305,24 @@ EXPERIMENTS = (
             "With four random players, each scores 341 points.",
             TANKS_FIGURES,
         ),
+    ),
+    ReportExperiment(
+        "tanks-minimax-tree",
+        "tanks",
+        "Minimax on tic-tac-toe",
+        "Minimax plays tic-tac-toe very well; Figure 3 shows a tree of it.",
+        "No games are reported. A tree small enough for a picture begins with three empty cells.",
+        _minimax_tree,
+    ),
+    ReportExperiment(
+        "tanks-astar",
+        "tanks",
+        "A* with its two lists",
+        "A* keeps a closed list and a fringe list, as Figure 4 shows, and is quick on the grid of "
+        "Snails.",
+        "The rules of Snails are not given. Here A* goes around rocks, and a breadth-first search "
+        "is what it is compared with.",
+        _astar_lists,
     ),
     ReportExperiment(
         "five-levels",

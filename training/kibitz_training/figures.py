@@ -250,3 +250,24 @@ def _box(x: float, y: float, wide: int, high: int, node: Node) -> str:
         f'<rect x="{x - wide / 2:.1f}" y="{y:.1f}" width="{wide}" height="{high}" rx="5" '
         f'fill="{GROUND}" stroke="{stroke}"/>{text}'
     )
+
+
+def grid_chart(title: str, cells: Sequence[Sequence[tuple[str, str]]], kinds: Sequence[str]) -> str:
+    """Return a grid of cells, each with a text and the kind that gives its color.
+
+    `kinds` stand in a legend, in their order; a cell of no kind is white.
+    """
+    size, left, top = 44, 16, 64
+    shades = dict(zip(kinds, LINES, strict=False))
+    parts = [_legend(kinds)]
+    for y, line in enumerate(cells):
+        for x, (text, kind) in enumerate(line):
+            fill, ink = (shades[kind], GROUND) if kind in shades else (GROUND, INK)
+            parts.append(
+                f'<rect x="{left + x * size}" y="{top + y * size}" width="{size}" height="{size}" '
+                f'fill="{fill}" stroke="{GRID}"/>'
+                f'<text x="{left + (x + 0.5) * size:g}" y="{top + (y + 0.5) * size + 4:g}" '
+                f'text-anchor="middle" fill="{ink}">{escape(text)}</text>'
+            )
+    width = max(2 * left + size * len(cells[0]), LEFT + sum(7 * len(k) + 46 for k in kinds))
+    return _picture(title, width, top + size * len(cells) + left, parts)

@@ -1,0 +1,234 @@
+"""The two algorithms that the report on Tanks tried on small games before: minimax and A*.
+
+Its Figure 3 is a minimax tree of tic-tac-toe, its Figure 4 the lists of A* on a grid. The rules of
+its second game, Snails, are not in the report, so A* finds ways between rocks here. `trace` is
+written for the lists; `kibitz_search.algorithms.pathfinding` is the A* that bots use.
+"""
+
+from __future__ import annotations
+
+import functools
+import heapq
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from benchmarks.experiments import matches
+from benchmarks.experiments.experiment import Measured, Scale
+from kibitz_training.figures import Node, grid_chart, tree_chart
+
+Board: TypeAlias = str
+"""The nine cells of tic-tac-toe, row by row: ``x``, ``o`` or a dot. X begins."""
+Place: TypeAlias = tuple[int, int]
+
+EMPTY: Board = "." * 9
+LINES = ("012", "345", "678", "036", "147", "258", "048", "246")
+LATE: Board = "oxx..oox."
+"""A late position, x to move, whose whole tree can be drawn."""
+GRID = (
+    "..........",
+    "......#...",
+    "..#####...",
+    "......#...",
+    ".S....#.G.",
+    "......#...",
+    "...####...",
+    "..........",
+)
+SIDE = 15
+"""The side of the random grids, as that of Tanks."""
+ROCKS = 0.2
+"""The share of their places that are rocks."""
+
+
+def to_move(board: Board) -> str:
+    """Return whose turn it is."""
+    return "x" if board.count(".") % 2 else "o"
+
+
+def won(board: Board) -> str:
+    """Return who has three in a row, or nothing."""
+    for line in LINES:
+        first, second, third = (board[int(cell)] for cell in line)
+        if first != "." and first == second == third:
+            return first
+    return ""
+
+
+def children(board: Board) -> list[Board]:
+    """Return the boards after each move, none when the game is over."""
+    if won(board):
+        return []
+    mark = to_move(board)
+    return [board[:at] + mark + board[at + 1 :] for at in range(9) if board[at] == "."]
+
+
+@functools.cache
+def value(board: Board) -> int:
+    """Return what a board is worth to x by minimax: +1, 0 or -1."""
+    following = children(board)
+    if not following:
+        return {"x": 1, "o": -1, "": 0}[won(board)]
+    return (max if to_move(board) == "x" else min)(map(value, following))
+
+
+@functools.cache
+def nodes(board: Board) -> int:
+    """Return the nodes of the whole tree from a board on, the board's own too."""
+    return 1 + sum(map(nodes, children(board)))
+
+
+def minimax_tree(scale: Scale) -> Measured:
+    """Draw a minimax tree of tic-tac-toe, and play minimax against a random player."""
+    games, rows = scale.choose(500, 5000), []
+    for mark, place in (("x", "first"), ("o", "second")):
+        counts = Counter(_result(mark, seed) for seed in range(games))
+        percent, interval = matches.share(counts["won"] + counts["drawn"] / 2, games)
+        score = f"{counts['won']}-{counts['drawn']}-{counts['lost']}"
+        rows.append((place, str(games), score, percent, interval))
+    best = {1: "a win for x", 0: "a draw", -1: "a win for o"}[value(EMPTY)]
+    title = "Tic-tac-toe, x to move: +1 is a win for x, -1 one for o"
+    return Measured(
+        found=f"The whole tree of tic-tac-toe has {nodes(EMPTY):,} nodes; by best play it is "
+        f"{best}. Minimax scores {rows[0][3]} as first player and {rows[1][3]} as second against "
+        f"one that plays at random.",
+        heads=("minimax plays", "games", "won-drawn-lost", "score", "95% interval"),
+        rows=tuple(rows),
+        figures={"A minimax tree of tic-tac-toe": tree_chart(title, *_drawn(LATE))},
+    )
+
+
+def _result(mark: str, seed: int) -> str:
+    chance, board = random.Random(f"{mark}/{seed}"), EMPTY
+    while following := children(board):
+        if to_move(board) == mark:
+            best = (max if mark == "x" else min)(map(value, following))
+            following = [each for each in following if value(each) == best]
+        board = chance.choice(following)
+    return {mark: "won", "": "drawn"}.get(won(board), "lost")
+
+
+def _drawn(root: Board) -> tuple[list[Node], list[str]]:
+    """Return the nodes of a whole tree, parents before children, and the names of its levels."""
+    boards, found, depth = [root], [Node(-1, _lines(root), marked=True)], [0]
+    for at, board in enumerate(boards):
+        for child in children(board):
+            boards.append(child)
+            kept = found[at].marked and value(child) == value(root)
+            found.append(Node(at, _lines(child), marked=kept))
+            depth.append(depth[at] + 1)
+    first = to_move(root)
+    names = [
+        ("max" if (first == "x") == (level % 2 == 0) else "min") for level in range(max(depth))
+    ]
+    return found, [*names, "end"]
+
+
+def _lines(board: Board) -> tuple[str, ...]:
+    return board[:3], board[3:6], board[6:], f"{value(board):+d}"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What A* has done when it reached its goal."""
+
+    way: tuple[Place, ...]
+    """The way from the start to the goal; empty if there is none."""
+    closed: frozenset[Place]
+    """The places that it has evaluated."""
+    fringe: frozenset[Place]
+    """The places that it has seen beside those."""
+    paid: dict[Place, int]
+    """The steps from the start, of each place that it has seen."""
+
+
+def trace(grid: Sequence[str], start: Place, goal: Place, weight: int = 1) -> Trace:
+    """Find a way among the rocks (``#``) of a grid; a `weight` of 0 makes it breadth-first.
+
+    The bound of the rest is `weight` times the steps to the goal without rocks. Of places that
+    promise as much, the one nearer to the goal is taken first.
+    """
+    paid, came, closed = {start: 0}, {start: start}, set[Place]()
+    rest = _steps(start, goal)
+    heap = [(weight * rest, weight * rest, start)]
+    while heap:
+        here = heapq.heappop(heap)[2]
+        if here in closed:
+            continue
+        closed.add(here)
+        if here == goal:
+            return Trace(_way(came, goal), frozenset(closed), frozenset(paid) - closed, paid)
+        for there in _beside(grid, here):
+            if there not in closed and paid[here] + 1 < paid.get(there, len(grid) ** 4):
+                paid[there], came[there] = paid[here] + 1, here
+                rest = weight * _steps(there, goal)
+                heapq.heappush(heap, (paid[there] + rest, rest, there))
+    return Trace((), frozenset(closed), frozenset(), paid)
+
+
+def _steps(here: Place, there: Place) -> int:
+    return abs(here[0] - there[0]) + abs(here[1] - there[1])
+
+
+def _beside(grid: Sequence[str], here: Place) -> list[Place]:
+    row, column = here
+    near = [(row - 1, column), (row, column + 1), (row + 1, column), (row, column - 1)]
+    return [
+        (y, x)
+        for y, x in near
+        if 0 <= y < len(grid) and 0 <= x < len(grid[0]) and grid[y][x] != "#"
+    ]
+
+
+def _way(came: dict[Place, Place], goal: Place) -> tuple[Place, ...]:
+    way = [goal]
+    while came[way[-1]] != way[-1]:
+        way.append(came[way[-1]])
+    return tuple(reversed(way))
+
+
+def astar_lists(scale: Scale) -> Measured:
+    """Draw the lists of A* on a grid, and count what it evaluates on random ones."""
+    grids = [_random_grid(seed) for seed in range(scale.choose(200, 2000))]
+    start, goal = (0, 0), (SIDE - 1, SIDE - 1)
+    rows, means = [], []
+    for weight, name in ((1, "A*"), (0, "breadth-first")):
+        traces = [trace(grid, start, goal, weight) for grid in grids]
+        ways = [each for each in traces if each.way]
+        means.append(sum(len(each.closed) for each in ways) / len(ways))
+        steps = sum(len(each.way) - 1 for each in ways) / len(ways)
+        rows.append((name, str(len(grids)), str(len(ways)), f"{steps:.1f}", f"{means[-1]:.1f}"))
+    return Measured(
+        found=f"From corner to corner of {len(grids)} grids of {SIDE} by {SIDE}, A* evaluates "
+        f"{means[0]:.1f} places on average and a breadth-first search {means[1]:.1f}, for ways of "
+        f"the same length.",
+        heads=("search", "grids", "with a way", "steps (mean)", "places evaluated (mean)"),
+        rows=tuple(rows),
+        figures={"The lists of A* when it reaches the goal": _picture()},
+    )
+
+
+def _random_grid(seed: int) -> list[str]:
+    chance = random.Random(seed)
+    cells = [["#" if chance.random() < ROCKS else "." for _ in range(SIDE)] for _ in range(SIDE)]
+    cells[0][0] = cells[-1][-1] = "."
+    return ["".join(line) for line in cells]
+
+
+def _picture() -> str:
+    """Return the grid with steps so far and at least left on each place that A* has seen."""
+    found = {cell: (y, x) for y, line in enumerate(GRID) for x, cell in enumerate(line)}
+    goal, done = found["G"], trace(GRID, found["S"], found["G"])
+
+    def cell(place: Place) -> tuple[str, str]:
+        if GRID[place[0]][place[1]] == "#":
+            return "rock", ""
+        text = f"{done.paid[place]}+{_steps(place, goal)}" if place in done.paid else ""
+        kind = "the way" if place in done.way else "closed list" if place in done.closed else ""
+        return text, "fringe list" if place in done.fringe else kind
+
+    cells = [[cell((y, x)) for x in range(len(line))] for y, line in enumerate(GRID)]
+    kinds = ("closed list", "fringe list", "the way")
+    return grid_chart("A*: steps so far + steps left at least", cells, kinds)
