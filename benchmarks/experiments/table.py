@@ -104,6 +104,24 @@ def _astar_lists() -> Measure:
     return small_games.astar_lists
 
 
+def _five_chart() -> Measure:
+    from benchmarks.experiments import five_in_a_row
+
+    return five_in_a_row.chart
+
+
+def _five_unbeatable() -> Measure:
+    from benchmarks.experiments import five_in_a_row
+
+    return five_in_a_row.unbeatable
+
+
+def _five_grid_and_depth() -> Measure:
+    from benchmarks.experiments import five_in_a_row
+
+    return five_in_a_row.grid_and_depth
+
+
 GENETIC_FIGURES = ("fitness.svg", "wins.svg", "array-best.svg")
 GENETIC = "chinese-checkers/genetic"
 SMALL = "population=200,begins=individual,highest=100"
@@ -345,6 +363,33 @@ EXPERIMENTS = (
             "{five_advanced_intermediate}. Advanced is not unbeatable: a threat search scores "
             "{five_threat_advanced} against it.",
         ),
+    ),
+    ReportExperiment(
+        "five-unbeatable",
+        "five-in-a-row",
+        "The advanced level against the bots of today",
+        "Advanced is unbeatable.",
+        "No games are reported. Here it meets every other bot of the game, those with a clock at a "
+        "tenth of a second a move.",
+        _five_unbeatable,
+    ),
+    ReportExperiment(
+        "five-flow-chart",
+        "five-in-a-row",
+        "The flow chart of the levels",
+        "A flow chart shows how the computer chooses its stone.",
+        "The report's chart is drawn by hand. This one is made from the table of utilities and the "
+        "levels of the bots. A test of the other's stone says what it would make in the same cell.",
+        _five_chart,
+    ),
+    ReportExperiment(
+        "five-grid-and-depth",
+        "five-in-a-row",
+        "The size of the board against depth and time",
+        "The grid had to be made smaller to search more plies.",
+        "No times are given. The levels here prune, which the listing does not; the lines that it "
+        "would look at are counted.",
+        _five_grid_and_depth,
     ),
     ReportExperiment(
         "nim-sample",

@@ -271,3 +271,45 @@ def grid_chart(title: str, cells: Sequence[Sequence[tuple[str, str]]], kinds: Se
             )
     width = max(2 * left + size * len(cells[0]), LEFT + sum(7 * len(k) + 46 for k in kinds))
     return _picture(title, width, top + size * len(cells) + left, parts)
+
+
+def flow_chart(title: str, steps: Sequence[tuple[str, str]]) -> str:
+    """Return a flow chart from top to bottom: steps, and tests with what follows from a yes.
+
+    A step without such a result is a box, one with it a question that a no leads past.
+    """
+    wide = 24 + 7 * max(len(text) for text, _ in steps)
+    aside = 24 + 7 * max(len(result) for _, result in steps)
+    left, high, apart = 16, 26, 44
+    parts = list[str]()
+    for at, (text, result) in enumerate(steps):
+        y, middle = TOP + at * apart, left + wide / 2
+        parts.append(_step(left, y, wide, high, text, 13 if result else 4))
+        if at + 1 < len(steps):
+            parts.append(_arrow(middle, y + high, middle, y + apart, "no" if result else ""))
+        if result:
+            parts.append(_arrow(left + wide, y + high / 2, left + wide + 60, y + high / 2, "yes"))
+            parts.append(_step(left + wide + 60, y, aside, high, result, 4))
+    width = left + wide + 60 + aside + 16
+    return _picture(title, width, TOP + apart * (len(steps) - 1) + high + 16, parts)
+
+
+def _step(x: float, y: float, wide: float, high: float, text: str, round_by: int) -> str:
+    return (
+        f'<rect x="{x:g}" y="{y:g}" width="{wide:g}" height="{high:g}" rx="{round_by}" '
+        f'fill="{GROUND}" stroke="{LINES[0]}"/>'
+        f'<text x="{x + wide / 2:g}" y="{y + high / 2 + 4:g}" text-anchor="middle" '
+        f'fill="{INK}">{escape(text)}</text>'
+    )
+
+
+def _arrow(x1: float, y1: float, x2: float, y2: float, text: str) -> str:
+    """Return an arrow to the right or down with a text beside it."""
+    down = x1 == x2
+    head = "-4,-7 4,-7 0,0 " if down else "-7,-4 -7,4 0,0 "
+    label = _text(x1 + 6, y1 + 13, text, "start") if down else _text(x1 + 16, y1 - 3, text, "start")
+    return (
+        f'<line x1="{x1:g}" y1="{y1:g}" x2="{x2:g}" y2="{y2:g}" stroke="{FAINT}"/>'
+        f'<polygon transform="translate({x2:g} {y2:g})" points="{head.strip()}" fill="{FAINT}"/>'
+        f"{label if text else ''}"
+    )

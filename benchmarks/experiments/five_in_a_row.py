@@ -1,0 +1,149 @@
+"""The experiments of "5 in a Row" beside the games of its levels."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Iterator
+from typing import cast
+
+from benchmarks.experiments import matches
+from benchmarks.experiments.experiment import Measured, Scale, UnavailableError
+from benchmarks.strength import results
+from kibitz_bots.catalog import five_in_a_row as catalog
+from kibitz_bots.catalog.personality import EngineSpec
+from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.five_in_a_row import utility
+from kibitz_search.five_in_a_row.report_levels import ReportLevel
+from kibitz_training.figures import flow_chart
+
+GAME = "five-in-a-row"
+LEVELS = ("beginner", "intermediate", "advanced")
+SIZES = (6, 8, 10, 15)
+PLIES = (1, 3, 5, 7)
+CROSS = "five-in-a-row-cross"
+KINDS = {
+    number: name.lower().replace("_", " ")
+    for name, number in vars(utility).items()
+    if name[0].isupper() and name.isupper() and isinstance(number, int) and name != "CENTRE"
+}
+"""What a stone makes, by its number in the table of utilities."""
+
+
+def levels() -> dict[str, int]:
+    """Return the plies of each level, by its name, as the bots have them."""
+    found = {each.short: each.build for each in catalog.PERSONALITIES}
+    specs = {name: cast(EngineSpec, found[name]) for name in LEVELS}
+    return {name: int(spec.fixed["plies"]) for name, spec in specs.items()}
+
+
+def tests() -> list[tuple[str, int]]:
+    """Return what a stone is tested for, in the order of the report: who makes what, its worth."""
+    own = [(f"own {KINDS[kind]}", worth) for kind, worth in enumerate(utility.OWN) if worth]
+    other = [
+        (f"the other's {KINDS[kind]}", worth) for kind, worth in enumerate(utility.OTHER) if worth
+    ]
+    return sorted([*own, *other], key=lambda test: -test[1])
+
+
+def chart(scale: Scale) -> Measured:
+    """Draw how a level chooses its stone, from the levels and the utilities of the code."""
+    plies = levels()
+    steps = [
+        ("put a stone into the next empty cell", ""),
+        *((f"{what}?", f"utility {worth:,}") for what, worth in tests()),
+        ("the middle of an empty board?", f"utility {utility.CENTRE}"),
+        ("otherwise: utility 0", ""),
+        ("a five, a full board or the level's depth?", "the line is worth its sum"),
+        ("add it, the other's taken away; go on with the best reply", ""),
+        ("take the stone back; more empty cells?", "the next one"),
+        ("play the stone whose line is worth most", ""),
+    ]
+    depths = ", ".join(f"{name} {count - 1}" for name, count in plies.items())
+    return Measured(
+        found=f"A stone is scored by the first of {len(tests())} tests that holds. Plies beyond "
+        f"the stone: {depths}.",
+        heads=("level", "plies beyond the stone", "plies in all"),
+        rows=tuple((name, str(count - 1), str(count)) for name, count in plies.items()),
+        figures={
+            "How a level chooses its stone": flow_chart("Five in a row: a level's stone", steps)
+        },
+    )
+
+
+def unbeatable(scale: Scale) -> Measured:
+    """Tabulate the games of the advanced level against each bot in the saved cross table."""
+    kept = results.load()
+    if CROSS not in kept:
+        raise UnavailableError(f"no results of {CROSS}; python -m benchmarks.strength {CROSS}")
+    names = [player.name for player in kept[CROSS].players]
+    line = kept[CROSS].crosstable[names.index("advanced")]
+    rows, lost = [], list[str]()
+    for name, cell in zip(names, line, strict=True):
+        if cell is None:
+            continue
+        won, drawn, beaten = map(int, cell.split("-"))
+        games = won + drawn + beaten
+        percent, interval = matches.share(won + drawn / 2, games)
+        rows.append((name, str(games), cell, percent, interval))
+        lost += [name] if beaten else []
+    return Measured(
+        found=f"The advanced level loses games to {len(lost)} of {len(rows)} bots: "
+        f"{', '.join(lost)}.",
+        heads=("against", "games", "won-drawn-lost", "score of advanced", "95% interval"),
+        rows=tuple(rows),
+        command=f"python -m benchmarks.strength {CROSS} --write",
+    )
+
+
+def grid_and_depth(scale: Scale) -> Measured:
+    """Measure what a move costs by the size of the board and by the plies."""
+    count, most = scale.choose(3, 11), scale.choose(5, 7)
+    rows = []
+    for size in SIZES:
+        for plies in (each for each in PLIES if each <= most):
+            costs = [*_costs(size, plies, count)]
+            nodes = statistics.median(each[0] for each in costs)
+            seconds = statistics.median(each[1] for each in costs)
+            whole = math.perm(size * size - 8, plies)
+            rows.append(
+                (
+                    f"{size} by {size}",
+                    str(plies),
+                    f"{whole:,}",
+                    f"{nodes:,.0f}",
+                    f"{1000 * seconds:,.0f}",
+                )
+            )
+    cost = {(row[0], row[1]): row for row in rows}
+    small, usual = cost["6 by 6", "5"], cost["10 by 10", "5"]
+    return Measured(
+        found=f"With 8 stones on the board the advanced level looks at {usual[3]} positions a move "
+        f"on 10 by 10 and at {small[3]} on 6 by 6. Without pruning, as the report lists it, "
+        f"they would be {usual[2]} and {small[2]} lines.",
+        heads=(
+            "board",
+            "plies in all",
+            "lines without pruning",
+            "positions (median)",
+            "ms (median)",
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _costs(size: int, plies: int, count: int) -> Iterator[tuple[int, float]]:
+    """Yield positions and seconds of one move in each of so many positions of 8 stones."""
+    seed = 0
+    while count:
+        game, state = matches.start(GAME, 2, seed, size=size)
+        matches.scatter(game, state, 8, seed)
+        seed += 1
+        if game.outcome(state) is not None:
+            continue
+        count -= 1
+        search, ev = ReportLevel(state, plies=plies), utility.usual(state)
+        began = time.perf_counter()
+        result = search.search(state, ev, SearchLimits(seed=str(seed)))
+        yield result.nodes, time.perf_counter() - began
