@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,16 @@ from benchmarks.experiments.matches import Player
 from kibitz_search.algorithms.alphabeta import AlphaBeta
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.minimax import Minimax
-from kibitz_search.line_nim.evaluation import outcome
-from kibitz_search.line_nim.reference_agent import CROWDED, MAX_DEPTH, ReferenceAgent
+from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
+from kibitz_search.line_nim.evaluation import outcome, parts
+from kibitz_search.line_nim.reference_agent import CROWDED, MAX_DEPTH, MIN_DEPTH, ReferenceAgent
 from kibitz_training.figures import line_chart
 
 GAME = "line-nim"
 SECONDS = 0.03
 SHALLOW = 5
+THRESHOLDS = (10, 14, 18, 22, 26, 32, 40)
+"""Numbers of moves from which on the player is made to search."""
 
 
 def win_and_loss(scale: Scale) -> Measured:
@@ -87,6 +91,90 @@ def pruning(scale: Scale) -> Measured:
         heads=("plies", *(f"{name} (median)" for name in columns)),
         rows=tuple(rows),
         figures={"Positions by depth, with and without pruning": chart},
+    )
+
+
+def threshold(scale: Scale) -> Measured:
+    """Sweep the number of moves from which on the report's player searches."""
+    maps, usual = scale.choose(12, 100), Player(ReferenceAgent, seconds=SECONDS)
+    rows = []
+    for crowded in THRESHOLDS:
+        seen = Depths()
+        own = Player(
+            ReferenceAgent, seconds=SECONDS, parameters={"crowded": crowded}, watch=seen.add
+        )
+        won = sum(_pair(own, usual, seed) for seed in range(maps))
+        percent, interval = matches.share(won, 2 * maps)
+        late = [seen.unfinished(depth) for depth in (MIN_DEPTH, MAX_DEPTH)]
+        rows.append((str(crowded), str(2 * maps), percent, interval, str(len(seen.found)), *late))
+    usual_row = rows[THRESHOLDS.index(CROWDED)]
+    best = max(rows, key=lambda row: float(row[2].rstrip("%")))
+    return Measured(
+        found=f"With {1000 * SECONDS:.0f} ms a move the threshold of {CROWDED} leaves {MIN_DEPTH} "
+        f"plies unfinished in {usual_row[5]} of the searches, and {MAX_DEPTH} in {usual_row[6]}. "
+        f"Against it the threshold of {best[0]} scores most, {best[2]} ({best[3]}).",
+        heads=(
+            "threshold",
+            "games",
+            f"score against {CROWDED}",
+            "95% interval",
+            "searches",
+            f"{MIN_DEPTH} plies unfinished",
+            f"{MAX_DEPTH} plies unfinished",
+        ),
+        rows=tuple(rows),
+    )
+
+
+@dataclass
+class Depths:
+    """The depths that searches have finished; one that sees who wins has finished."""
+
+    found: list[int] = field(default_factory=list)
+
+    def add(self, result: SearchResult) -> None:
+        """Count a search; a move at random is none."""
+        if result.nodes:
+            self.found.append(MAX_DEPTH if abs(result.value) == WIN_SCORE else result.depth)
+
+    def unfinished(self, depth: int) -> str:
+        """Return the share of searches that did not finish so many plies."""
+        late = sum(each < depth for each in self.found)
+        return f"{100 * late / len(self.found):.1f}%" if self.found else "–"
+
+
+def depths(scale: Scale) -> Measured:
+    """Play the report's player at each depth against itself at the least one."""
+    maps, least = scale.choose(40, 300), Player(ReferenceAgent, depth=MIN_DEPTH)
+    rows = []
+    for depth in range(MIN_DEPTH + 1, MAX_DEPTH + 1):
+        own = Player(ReferenceAgent, depth=depth)
+        won = sum(_pair(own, least, seed) for seed in range(maps))
+        percent, interval = matches.share(won, 2 * maps)
+        rows.append((str(depth), str(2 * maps), percent, interval))
+    return Measured(
+        found=f"Without a clock {MAX_DEPTH} plies score {rows[-1][2]} ({rows[-1][3]}) against "
+        f"{MIN_DEPTH}.",
+        heads=("plies", "games", f"score against {MIN_DEPTH} plies", "95% interval"),
+        rows=tuple(rows),
+    )
+
+
+def alphabeta(scale: Scale) -> Measured:
+    """Play alpha-beta with a table of positions against the report's player."""
+    maps, capstone = scale.choose(20, 200), Player(ReferenceAgent, seconds=SECONDS)
+    rows = []
+    for name, ev in (("won and lost", outcome), ("the theory of small parts", parts)):
+        own = Player(AlphaBeta, ev, SECONDS)
+        won = sum(_pair(own, capstone, seed) for seed in range(maps))
+        percent, interval = matches.share(won, 2 * maps)
+        rows.append((name, str(2 * maps), f"{won}-{2 * maps - won}", percent, interval))
+    return Measured(
+        found=f"With {1000 * SECONDS:.0f} ms a move for both, alpha-beta by won and lost alone "
+        f"scores {rows[0][3]} ({rows[0][4]}) against the report's player, by the theory of small "
+        f"parts {rows[1][3]} ({rows[1][4]}).",
+        heads=("alpha-beta judges by", "games", "won-lost", "score", "95% interval"),
+        rows=tuple(rows),
     )
 
 

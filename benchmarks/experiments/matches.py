@@ -15,6 +15,7 @@ from kibitz_games.core.game import Game, Outcome
 from kibitz_protocol.wire.shares import share_interval
 from kibitz_search.algorithms.interface import Evaluation, Search
 from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.result import SearchResult
 
 Chooser: TypeAlias = Callable[[np.record, str], int]
 """Returns the action in a position; the text is the seed that breaks ties."""
@@ -29,6 +30,8 @@ class Player:
     seconds: float = math.inf
     depth: int = 0
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    watch: Callable[[SearchResult], object] | None = None
+    """Is called with the result of every search."""
 
     def chooser(self, start: np.record) -> Chooser:
         """Return a function that chooses the actions of one match from `start`."""
@@ -38,7 +41,10 @@ class Player:
 
         def choose(state: np.record, seed: str) -> int:
             limits = SearchLimits(seconds=self.seconds, depth=self.depth, seed=seed)
-            return search.search(state, ev, limits).action
+            result = search.search(state, ev, limits)
+            if self.watch is not None:
+                self.watch(result)
+            return result.action
 
         return choose
 

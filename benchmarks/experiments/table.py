@@ -74,6 +74,24 @@ def _pruning() -> Measure:
     return line_nim.pruning
 
 
+def _threshold() -> Measure:
+    from benchmarks.experiments import line_nim
+
+    return line_nim.threshold
+
+
+def _depths() -> Measure:
+    from benchmarks.experiments import line_nim
+
+    return line_nim.depths
+
+
+def _nim_alphabeta() -> Measure:
+    from benchmarks.experiments import line_nim
+
+    return line_nim.alphabeta
+
+
 def _whole_tree() -> Measure:
     from benchmarks.experiments import number_merge
 
@@ -425,6 +443,34 @@ EXPERIMENTS = (
         "The report gives no counts, and lists only the branch of the maximizing player. Its "
         "program copies the whole board for every move.",
         _pruning,
+    ),
+    ReportExperiment(
+        "nim-threshold",
+        "line-nim",
+        "The threshold of 22 moves and the timeouts",
+        "With more than 22 moves a random one is played, as few would bring an advantage and a "
+        "search would take too long. The search may still time out sometimes.",
+        "Neither other thresholds nor timeouts are counted. A search times out here where it has "
+        "not finished 5 plies, or 10, in its time and does not see who wins; ours plays the best "
+        "move so far. How often depends on the machine and on its other load.",
+        _threshold,
+    ),
+    ReportExperiment(
+        "nim-depths",
+        "line-nim",
+        "Depths from 5 to 10",
+        "The depth is one of the two parameters that were tried and changed a lot.",
+        "No games at other depths are reported. Each depth plays the least one without a clock.",
+        _depths,
+    ),
+    ReportExperiment(
+        "nim-alphabeta",
+        "line-nim",
+        "Alpha-beta with a table against the report's player",
+        "None: the report supposes that other algorithms would rank higher.",
+        "Alpha-beta with a table of positions searches from the first move on, where the report's "
+        "player moves at random.",
+        _nim_alphabeta,
     ),
     ReportExperiment(
         "merge-whole-tree",

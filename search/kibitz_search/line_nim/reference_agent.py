@@ -82,9 +82,13 @@ def _value(st: op.Record, ws: op.Record, low: Int, high: Int, depth: Int, ply: I
 
 
 class ReferenceAgent:
-    """The search from the assignment; keeps its workspace between turns."""
+    """The search of the assignment; keeps its workspace from turn to turn.
 
-    def __init__(self, state: np.record) -> None:
+    With more moves than `crowded` it plays any.
+    """
+
+    def __init__(self, state: np.record, *, crowded: int = CROWDED) -> None:
+        self._crowded = crowded
         extra = [("roots", np.int64), ("tried", np.int64)]
         self._ws = op.workspace(state, depth=MAX_DEPTH, extra=extra, source=__file__)
         self._search_depth(
@@ -105,7 +109,7 @@ class ReferenceAgent:
         st, actions = state.copy(), root_moves(state, limits.seed)
         self._ws.nodes = self._ws.stop = self._ws.most = 0
         best = SearchResult(actions[0], 0.0, 0, 0, (actions[0],))
-        if len(actions) <= CROWDED:
+        if len(actions) <= self._crowded:
             # The first depth is always completed, so that there is a result.
             best = self._search_depth(st, actions, 1)
             last = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
