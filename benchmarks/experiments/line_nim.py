@@ -96,7 +96,7 @@ def pruning(scale: Scale) -> Measured:
 
 def threshold(scale: Scale) -> Measured:
     """Sweep the number of moves from which on the report's player searches."""
-    maps, usual = scale.choose(12, 100), Player(ReferenceAgent, seconds=SECONDS)
+    maps, usual = scale.choose(60, 300), Player(ReferenceAgent, seconds=SECONDS)
     rows = []
     for crowded in THRESHOLDS:
         seen = Depths()
