@@ -140,10 +140,20 @@ def _five_grid_and_depth() -> Measure:
     return five_in_a_row.grid_and_depth
 
 
-GENETIC_FIGURES = ("fitness.svg", "wins.svg", "array-best.svg")
+GENETIC_FIGURES = (
+    "fitness.svg",
+    "wins.svg",
+    "array-first.svg",
+    "array-first-win.svg",
+    "array-middle.svg",
+    "array-fittest.svg",
+    "array-best.svg",
+)
 GENETIC = "chinese-checkers/genetic"
 SMALL = "population=200,begins=individual,highest=100"
 """Parameters of short runs. A small population saves time in the first, slow generations."""
+OLD = "population=20,begins=turns,highest=24"
+"""A population that is all alike before it has come far."""
 MEDIUM = "population=300,begins=individual,highest=100"
 """`SMALL` for three players."""
 LARGE = "population=1000,begins=individual,highest=100"
@@ -175,8 +185,11 @@ EXPERIMENTS = (
         "from 1,000 individuals and 150 generations.",
         training.of(
             {"two players": f"{GENETIC}:{SMALL},generations=60"},
-            {"two players": f"{GENETIC}:{LARGE},generations=150", "20": f"{GENETIC}:population=20"},
-            "The arrays of one run, tested in games not used during evolution.",
+            {
+                "two players": f"{GENETIC}:{LARGE},generations=150",
+                "20": f"{GENETIC}:{OLD},generations=8000",
+            },
+            "The arrays of one run, tested in games that the evolution has not seen.",
             GENETIC_FIGURES,
         ),
     ),

@@ -7,14 +7,14 @@ mutation replaces one number in ten by a random number from -25 to 24. Outside o
 
 The report leaves some points open, which this module decides as follows:
 
-- The report's text fills the new population to the old size, its pseudocode only to the number of
-  survivors, which would shrink the population. This module follows the text.
-- The pseudocode replaces the whole population, including the survivors. So does this module, unless
-  `keep_survivors` is set; then children replace only the others.
-- A population without a win for a number of generations is replaced by a new random one
-  (`Genetic.restart`). The report calls such a population "hopeless", without giving a number.
-- The random numbers of the first population range from `lowest` to `highest`, by default 1 to 24,
-  the range of positive mutations.
+- The text fills the new population to the size of the old one, the pseudo-code to the number of
+  survivors, which would shrink it: the text is followed.
+- The pseudo-code replaces the whole population, survivors included. So does this module, unless
+  `keep_survivors` is set: then only the rest are children.
+- A population in which nobody has won for a number of generations is replaced by a new random one
+  (`Genetic.restart`). The report calls it "hopeless", without a number.
+- The random numbers of the first population are `lowest` to `highest`, 1 to 24 if nothing else is
+  given, the same range as in mutations.
 
 All randomness in a generation depends only on the seed and the generation's number.
 """
