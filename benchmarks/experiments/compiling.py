@@ -11,6 +11,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 
 from benchmarks.experiments.chinese_checkers import middle
 from benchmarks.experiments.experiment import Measured, Scale
@@ -44,7 +45,7 @@ def compiled(scale: Scale) -> Measured:
         (
             name,
             f"{deep[name]:g}",
-            f"{min(row[0] for row in asked[name])} to {max(row[0] for row in asked[name])}",
+            f"{min(row[0] for row in asked[name]):g} to {max(row[0] for row in asked[name]):g}",
             f"{rate[name] / SECONDS:,.0f}",
         )
         for name in modes
@@ -60,17 +61,55 @@ def compiled(scale: Scale) -> Measured:
     )
 
 
-def _asked(plain: str, positions: int) -> list[tuple[int, int]]:
-    """Return the `depths` of a separate process in the given mode."""
-    command = [sys.executable, "-m", "benchmarks.experiments.compiling", str(positions)]
+def costs(positions: int, most: int) -> list[tuple[float, int]]:
+    """Return the median seconds and positions judged of a search of 1, 2, ... own moves."""
+    rows = []
+    for depth in range(1, most + 1):
+        taken = []
+        for seed in range(positions):
+            _, state = middle(seed)
+            search = Iddfs(state)
+            search.search(state, hand(state), SearchLimits(depth=1))
+            began = time.perf_counter()
+            result = search.search(state, hand(state), SearchLimits(depth=depth))
+            taken.append((time.perf_counter() - began, result.nodes))
+        rows.append((statistics.median(row[0] for row in taken), taken[0][1]))
+    return rows
+
+
+def by_depth(scale: Scale) -> Measured:
+    """Time each depth in both modes, as deep as plain CPython comes in a while."""
+    positions, most = scale.choose(3, 15), scale.choose(2, 3)
+    plain, fast = (_asked(mode, positions, most) for mode in ("1", ""))
+    rows = tuple(
+        (
+            str(depth),
+            f"{1000 * slow[0]:,.1f}",
+            f"{1000 * quick[0]:,.2f}",
+            f"{slow[0] / quick[0]:,.0f}",
+        )
+        for depth, (slow, quick) in enumerate(zip(plain, fast, strict=True), 1)
+    )
+    return Measured(
+        found=f"A search of {most} own moves takes {rows[-1][1]} ms as plain CPython and "
+        f"{rows[-1][2]} ms compiled, {rows[-1][3]} times less.",
+        heads=("own moves", "plain CPython, ms (median)", "compiled, ms (median)", "times"),
+        rows=rows,
+    )
+
+
+def _asked(plain: str, *words: int) -> list[tuple[float, int]]:
+    """Return `depths`, or with a second word `costs`, of a process of its own, in a mode."""
+    command = [sys.executable, "-m", "benchmarks.experiments.compiling", *map(str, words)]
     environment = {key: value for key, value in os.environ.items() if key != "KIBITZ_PLAIN"}
     if plain:
         environment["KIBITZ_PLAIN"] = plain
     done = subprocess.run(
         command, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=3600
     )
-    return [(int(depth), int(nodes)) for depth, nodes in json.loads(done.stdout)]
+    return [(float(first), int(nodes)) for first, nodes in json.loads(done.stdout)]
 
 
 if __name__ == "__main__":
-    print(json.dumps(depths(int(sys.argv[1]))))
+    words = [int(word) for word in sys.argv[1:]]
+    print(json.dumps(costs(*words) if len(words) > 1 else depths(*words)))

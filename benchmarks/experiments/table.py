@@ -140,6 +140,48 @@ def _five_grid_and_depth() -> Measure:
     return five_in_a_row.grid_and_depth
 
 
+def _hand_tuned() -> Measure:
+    from benchmarks.experiments import heuristics
+
+    return heuristics.hand_tuned
+
+
+def _cohesion() -> Measure:
+    from benchmarks.experiments import heuristics
+
+    return heuristics.cohesion
+
+
+def _center() -> Measure:
+    from benchmarks.experiments import heuristics
+
+    return heuristics.center
+
+
+def _seats() -> Measure:
+    from benchmarks.experiments import heuristics
+
+    return heuristics.seats
+
+
+def _phases() -> Measure:
+    from benchmarks.experiments import heuristics
+
+    return heuristics.phases
+
+
+def _arrays() -> Measure:
+    from benchmarks.experiments import arrays
+
+    return arrays.arrays
+
+
+def _compiled_depths() -> Measure:
+    from benchmarks.experiments import compiling
+
+    return compiling.by_depth
+
+
 GENETIC_FIGURES = (
     "fitness.svg",
     "wins.svg",
@@ -320,6 +362,70 @@ EXPERIMENTS = (
             "scores {chinese_checkers_iddfs_hand}, minimax {chinese_checkers_minimax_hand} and "
             "alpha-beta {chinese_checkers_alphabeta_hand}.",
         ),
+    ),
+    ReportExperiment(
+        "checkers-compiled-depths",
+        "chinese-checkers",
+        "Compiled and not, depth by depth",
+        "One more level is what PyPy gains.",
+        "It is not said at which time limit. Here both modes finish each depth, whatever it takes.",
+        _compiled_depths,
+    ),
+    ReportExperiment(
+        "checkers-hand-euclid",
+        "chinese-checkers",
+        "Hand-tuned distances against Euclidean ones",
+        "The hand-tuned distances are an improvement of the Euclidean ones.",
+        "No games between the two are reported.",
+        _hand_tuned,
+    ),
+    ReportExperiment(
+        "checkers-cohesion",
+        "chinese-checkers",
+        "Pegs that stay together",
+        "Keeping the pegs in a cluster, which allows jumps, is good with two players and less so "
+        "where the board is crowded.",
+        "No games are reported. One player counts pegs that stand side by side, or the steps that "
+        "each peg's best hops gain (mobility), beside the hand-tuned distances that all others "
+        "have; its seat turns.",
+        _cohesion,
+    ),
+    ReportExperiment(
+        "checkers-center",
+        "chinese-checkers",
+        "Keeping to the middle",
+        "Pegs in the central area are worth more with two players; on crowded boards the ways "
+        "around it may be the better ones.",
+        "No games are reported. One player has the hand-tuned distances, the others the same "
+        "without what they take off beside the center lane.",
+        _center,
+    ),
+    ReportExperiment(
+        "checkers-seats",
+        "chinese-checkers",
+        "What the seat is worth",
+        "None: the report's arena plays bots against each other and does not ask who begins.",
+        "The same bot plays on all seats, so that only the seat differs.",
+        _seats,
+    ),
+    ReportExperiment(
+        "checkers-phases",
+        "chinese-checkers",
+        "Minimax in the middle phase",
+        "A note proposes own moves only at first, minimax in the middle, and own moves only at "
+        "the end.",
+        "The report has no such bot. `chinese-checkers/phases` plans its own moves in the middle; "
+        "here that search plays minimax in the same place, between the same book and race.",
+        _phases,
+    ),
+    ReportExperiment(
+        "checkers-arrays",
+        "chinese-checkers",
+        "The arrays as pictures",
+        "A figure shows the hand-tuned distances; others show evolved ones.",
+        "The numbers are not given, so the picture of ours follows the description. The arrays of "
+        "a run's generations stand above, with the run.",
+        _arrays,
     ),
     ReportExperiment(
         "tanks-report",

@@ -198,8 +198,8 @@ def test_two_bots_of_one_spec_share_nothing() -> None:
         ("chinese-checkers/maxn-hand", "did you mean chinese-checkers/maxn"),
         (
             "chinese-checkers/maxn:evaluation=rank",
-            "evaluation: expected one of euclid, hand, stragglers, vacant, mobility, race, "
-            "learned, evolved, not 'rank'",
+            "evaluation: expected one of euclid, hand, stragglers, vacant, mobility, cohesion, "
+            "race, learned, evolved, not 'rank'",
         ),
         ("chinese-checkers/maxn-hand:time=1", "unknown bot 'chinese-checkers/maxn-hand'"),
         ("nonsense", "unknown bot 'nonsense'; expected a path to a .py file, or game/name"),

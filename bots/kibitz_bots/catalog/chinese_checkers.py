@@ -76,6 +76,10 @@ EVALUATIONS = {
         imported(f"{_SEARCH}.evaluation:mobility"),
         "by hand-tuned weights of the holes and the forward moves available to the pegs",
     ),
+    "cohesion": NamedEvaluation(
+        imported(f"{_SEARCH}.evaluation:cohesion"),
+        "by hand-tuned weights and how many of the pegs stand side by side",
+    ),
     "race": NamedEvaluation(
         imported(f"{_SEARCH}.evaluation:race"),
         "by the race database: the number of moves to the goal on an otherwise empty board",

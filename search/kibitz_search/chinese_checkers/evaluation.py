@@ -39,6 +39,8 @@ POWER = 1.5
 """The exponent of a peg's distance, which gives the rearmost pegs the greatest influence."""
 HOP = 1 / 8
 """The value of each step gained by a forward jump chain."""
+BESIDE = 1 / 8
+"""The value of two pegs in neighboring holes."""
 
 EVOLVED = {2: "evolved-2", 3: "evolved-3"}
 """The evolved weights in the package, by number of seats."""
@@ -322,6 +324,54 @@ def mobility(state: np.record) -> np.record:
     return record
 
 
+# ----------------------------------------------------------------------------------- cohesion
+
+COHESION = kernels.record_type(
+    "cohesion",
+    [
+        ("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1)),
+        ("beside", np.float64),  # for each two own pegs in neighboring holes
+        ("far", np.uint8, (geo.MAX_HOLES + 1, geo.MAX_HOLES + 1)),  # steps between two holes
+    ],
+    source=__file__,
+)
+
+
+@kernel
+def _cohesion(ev: operations.Record, st: operations.Record, seat: int) -> Any:
+    """Return the weights of the pegs of `seat`, and what those beside each other are worth."""
+    if 0 < st.rank[seat] <= st.placed:
+        return WIN_SCORE
+    goal = np.int64(st.goal[seat])
+    total = 0.0
+    for slot in range(st.each):
+        hole = st.pegs[seat, slot]
+        total += ev.weights[goal, hole]
+        for other in range(slot):
+            if ev.far[hole, st.pegs[seat, other]] == 1:
+                total += ev.beside
+    return total
+
+
+operations.implement(COHESION, evaluate=_cohesion)
+
+
+def cohesion(state: np.record) -> np.record:
+    """Return the hand-tuned weights and the cohesion of the pegs: how many stand side by side.
+
+    Source: "Fun With Chinese Checkers", which expects clusters of pegs to allow jumps with two
+    players, and not to matter on a crowded board.
+    """
+    there: Any = state
+    shape = geo.geometry(*geo.ALL[int(there.geometry)])
+    ev: Any = kernels.new(COHESION)
+    ev.weights[:] = hand(state)["weights"]
+    ev.beside = BESIDE
+    ev.far[: shape.holes, : shape.holes] = race_db.steps_between(shape)
+    record: np.record = ev
+    return record
+
+
 # --------------------------------------------------------------------------------- the race
 
 
@@ -346,6 +396,7 @@ EVALUATIONS: dict[str, Evaluation] = {
     "stragglers": stragglers,
     "vacant": vacant,
     "mobility": mobility,
+    "cohesion": cohesion,
     "race": race,
     "evolved": evolved,
 }

@@ -16,10 +16,12 @@ from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.chinese_checkers import weights_file
 from kibitz_search.chinese_checkers.evaluation import (
+    BESIDE,
     EVOLVED,
     HOP,
     LEFT_BEHIND,
     RESOLUTION,
+    cohesion,
     euclid,
     evolved,
     hand,
@@ -161,7 +163,7 @@ def test_the_evolved_weights_beat_the_hand_tuned_ones_one_ply_ahead(
 
 # ------------------------------------------------------------------------- the other evaluations
 
-SMALL: list[Any] = [stragglers, vacant, mobility, race]
+SMALL: list[Any] = [stragglers, vacant, mobility, cohesion, race]
 
 
 def placed(pegs: list[int], **options: Any) -> Any:
@@ -252,6 +254,15 @@ def test_mobility_counts_what_the_best_move_of_each_peg_gains() -> None:
         gains[origin] = max(gains.get(origin, 0), gain)
     hops = sum(gains.values()) * HOP
     assert op.evaluate(ev, state, 0) == op.evaluate(hand(state), state, 0) + hops
+
+
+def test_cohesion_counts_pegs_that_stand_side_by_side() -> None:
+    state, shape = start(), geo.geometry("star", 4)
+    home = [int(hole) for hole in state.pegs[0, : int(state.each)]]
+    pairs = sum(shape.steps(a, b) == 1 for a in home for b in home if a < b)
+    assert pairs == 18
+    worth = op.evaluate(cohesion(state), state, 0)
+    assert worth == op.evaluate(hand(state), state, 0) + 18 * BESIDE
 
 
 def test_race_is_the_number_of_moves_left_where_the_database_knows_it() -> None:

@@ -1,0 +1,146 @@
+"""The heuristics of "Fun With Chinese Checkers" one move ahead, its phases, and its seats."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.experiments import matches
+from benchmarks.experiments.experiment import Measured, Scale
+from benchmarks.experiments.matches import Player
+from kibitz_games.chinese_checkers import geometry as geo
+from kibitz_games.core.game import Outcome
+from kibitz_search.algorithms.greedy import Greedy
+from kibitz_search.algorithms.interface import Evaluation
+from kibitz_search.algorithms.minimax import Minimax
+from kibitz_search.chinese_checkers import evaluation as ev
+from kibitz_search.chinese_checkers.phased import PhasedChineseCheckers
+
+GAME = "chinese-checkers"
+OPENING = 2
+"""Random moves of each seat before a match, so that no two are the same."""
+CROWDS = (2, 3, 4, 6)
+SECONDS = 0.02
+HEADS = ("players", "games", "first", "even", "95% interval")
+
+
+def play_all(players: list[Player], seed: int) -> Outcome:
+    """Play a match by a player for each seat."""
+    game, state = matches.start(GAME, len(players), seed)
+    matches.scatter(game, state, OPENING * len(players), seed)
+    return matches.play(game, state, [player.chooser(state) for player in players], seed)
+
+
+def firsts(own: Player, other: Player, seats: int, games: int) -> float:
+    """Return how many games one player is first in among others, a shared place in parts.
+
+    Its seat turns, and each opening is played from every seat.
+    """
+    won = 0.0
+    for at in range(games):
+        opening, seat = divmod(at, seats)
+        ranks = play_all([own if each == seat else other for each in range(seats)], opening).ranks
+        won += (ranks[seat] == 1) / ranks.count(1)
+    return won
+
+
+def _greedy(evaluation: Evaluation) -> Player:
+    return Player(Greedy, evaluation)
+
+
+def _against(own: Player, other: Player, seats: int, games: int) -> tuple[str, ...]:
+    percent, interval = matches.share(firsts(own, other, seats, games), games)
+    return str(seats), str(games), percent, f"{100 / seats:.1f}%", interval
+
+
+def hand_tuned(scale: Scale) -> Measured:
+    """Play the hand-tuned distances against the Euclidean ones."""
+    row = _against(_greedy(ev.hand), _greedy(ev.euclid), 2, scale.choose(1000, 10_000))
+    return Measured(
+        found=f"One move ahead the hand-tuned distances win {row[2]} ({row[4]}) of {row[1]} games "
+        f"against the Euclidean ones.",
+        heads=HEADS,
+        rows=(row,),
+    )
+
+
+def cohesion(scale: Scale) -> Measured:
+    """Play one player that keeps its pegs together, and one that counts hops, among others."""
+    games, rows = scale.choose(240, 2400), []
+    for name in ("cohesion", "mobility"):
+        own = _greedy(ev.EVALUATIONS[name])
+        rows += [(name, *_against(own, _greedy(ev.hand), seats, games)) for seats in CROWDS]
+    told = ", ".join(f"{row[3]} with {row[1]}" for row in rows[: len(CROWDS)])
+    return Measured(
+        found=f"One move ahead and alone among players of the hand-tuned distances, cohesion is "
+        f"first in {told}; for mobility see the table.",
+        heads=("evaluation", *HEADS),
+        rows=tuple(rows),
+    )
+
+
+def center(scale: Scale) -> Measured:
+    """Play the hand-tuned distances among the same without their preference for the middle."""
+    games = scale.choose(240, 2400)
+    own, other = _greedy(ev.hand), _greedy(_without_lane)
+    rows = tuple(_against(own, other, seats, games) for seats in CROWDS)
+    told = ", ".join(f"{row[2]} with {row[0]}" for row in rows)
+    return Measured(
+        found=f"One move ahead and alone among players without a preference for the middle, the "
+        f"hand-tuned distances are first in {told}.",
+        heads=HEADS,
+        rows=rows,
+    )
+
+
+def _without_lane(state: np.record) -> np.record:
+    """Return the hand-tuned weights without what they take off beside the center lane."""
+
+    def weight(shape: geo.Geometry, goal: int, hole: int) -> float:
+        tip, rear = shape.tips[goal], shape.tips[(goal + 3) % geo.CORNERS]
+        return -shape.steps(hole, tip) - ev.LEFT_BEHIND * (shape.steps(hole, rear) <= 1)
+
+    return ev.weighted(state, weight)
+
+
+def seats(scale: Scale) -> Measured:
+    """Count which seat is first where the same bot plays on all of them."""
+    games, rows, beyond = scale.choose(300, 3000), [], 0
+    for count in CROWDS:
+        won = [0.0] * count
+        for seed in range(games):
+            ranks = play_all([_greedy(ev.mobility)] * count, seed).ranks
+            for seat, rank in enumerate(ranks):
+                won[seat] += (rank == 1) / ranks.count(1)
+        for seat, wins in enumerate(won):
+            percent, interval = matches.share(wins, games)
+            low, high = (float(bound.rstrip("%")) for bound in interval.split(" to "))
+            beyond += not low <= 100 / count <= high
+            rows.append((str(count), str(seat + 1), *_even(games, percent, count, interval)))
+    return Measured(
+        found=f"With one bot on all seats, {beyond} of {len(rows)} seats are first more or less "
+        f"often than an even share, beyond the interval of {games} games.",
+        heads=("players", "seat", "games", "first", "even", "95% interval"),
+        rows=tuple(rows),
+    )
+
+
+def _even(games: int, percent: str, count: int, interval: str) -> tuple[str, ...]:
+    return str(games), percent, f"{100 / count:.1f}%", interval
+
+
+def phases(scale: Scale) -> Measured:
+    """Play the bot in phases with minimax in the middle against the one with own moves there."""
+    games, rows = scale.choose(40, 400), []
+    parameters = {"middle": Minimax}
+    for name in ("hand", "mobility"):
+        judged = ev.EVALUATIONS[name]
+        own = Player(PhasedChineseCheckers, judged, SECONDS, parameters=parameters)
+        other = Player(PhasedChineseCheckers, judged, SECONDS)
+        rows.append((name, *_against(own, other, 2, games)))
+    return Measured(
+        found=f"With {1000 * SECONDS:.0f} ms a move, minimax in the middle wins {rows[0][3]} "
+        f"({rows[0][5]}) by the hand-tuned distances and {rows[1][3]} ({rows[1][5]}) by mobility "
+        f"against the search of own moves there.",
+        heads=("evaluation", *HEADS),
+        rows=tuple(rows),
+    )
