@@ -231,7 +231,7 @@ EXPERIMENTS = (
                 "two players": f"{GENETIC}:{LARGE},generations=150",
                 "20": f"{GENETIC}:{OLD},generations=8000",
             },
-            "The arrays of one run, tested in games that the evolution has not seen.",
+            "The arrays of one run, tested in games not used during evolution.",
             GENETIC_FIGURES,
         ),
     ),

@@ -41,10 +41,10 @@ def page(
     kept: Mapping[str, Outcome],
     covered: Mapping[str, Sequence[Item]],
 ) -> str:
-    """Return the page of these experiments, with the saved result of each by name.
+    """Return the page of these experiments; `kept` has the saved results by experiment name.
 
-    It ends with the items that are `covered`, by game. Raises `coverage.CellError` for one that
-    refers to a result which is not there.
+    It ends with the `covered` items by game. Raises `coverage.CellError` if one of them refers to a
+    missing result.
     """
     parts = [f"{HEAD}\n"]
     for game, report in reports.items():
@@ -79,7 +79,7 @@ def _length(outcome: Outcome) -> str:
     run = "A full run" if outcome.full else "A short run"
     time = _duration(outcome.seconds)
     if outcome.processor_seconds is not None:
-        time += f" ({_duration(outcome.processor_seconds)} of processor time)"
+        time += f" ({_duration(outcome.processor_seconds)} of CPU time)"
     commit = f" at {outcome.commit}" if outcome.commit else ""
     return f"{run} of {time}, kibitz {outcome.package}{commit}, {outcome.date}:"
 

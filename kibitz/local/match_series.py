@@ -181,7 +181,12 @@ async def play_series(
     the server is still running, `opened` gets the address of the lobby's page, and `ended` the
     outcome. Pages are served only with `web`.
     """
-    served = server_in_this_process(plan.game.name, db, site=_pages() if web else None)
+    served = server_in_this_process(
+        plan.game.name,
+        db,
+        site=_pages() if web else None,
+        analysis_command=analysis_command() if web else None,
+    )
     async with served as server, _client(server) as client:
         players = await _register(plan, server)
         lobby = (await client.hosting.host(plan.settings([each.key for each in players]))).lobby

@@ -120,7 +120,7 @@ def test_the_list_names_every_experiment_with_its_parameters() -> None:
     assert done.exit_code == 0
     for name, load in EXPERIMENTS.items():
         assert f"{name}  {load().summary}" in done.output
-    assert "  population=1000\n      individuals in a generation (a whole number" in done.output
+    assert "  population=1000\n      individuals per generation (a whole number" in done.output
 
 
 def test_an_experiment_and_a_directory_are_needed() -> None:

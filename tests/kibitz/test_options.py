@@ -77,6 +77,8 @@ def test_numbers_have_bounds_and_what_is_none_is_refused(
     assert kind.max is not None
     context = click.Context(COMMANDS[path])
     for text in BAD_NUMBERS:
+        if text == "-1" and kind.min < 0:
+            continue
         typed: Any = text
         with pytest.raises(click.BadParameter):
             kind.convert(typed, parameter, context)

@@ -52,7 +52,7 @@ def test_a_section_has_claim_fault_command_table_and_picture() -> None:
 def test_the_processor_time_of_a_run_is_said_where_it_was_counted() -> None:
     counted = OUTCOME.model_copy(update={"processor_seconds": 61.6})
     page = experiments.page([entry("pairs")], {"line-nim": "A report"}, {"pairs": counted}, {})
-    assert "A short run of 5 min (62 s of processor time), kibitz 1.0, 2026-01-31:" in page
+    assert "A short run of 5 min (62 s of CPU time), kibitz 1.0, 2026-01-31:" in page
 
 
 def test_what_was_not_measured_says_so() -> None:

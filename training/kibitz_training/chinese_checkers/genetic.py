@@ -35,15 +35,15 @@ FITTEST, BEST = "fittest.json", "best.json"
 
 
 class GeneticParameters(Parameters):
-    """Settings that the report on Chinese Checkers leaves open, and the length of a run.
+    """Settings that the report on Chinese Checkers does not specify, and the length of a run.
 
-    The defaults are our reading of the report: its sums of plies agree with an array that always
-    begins, and only a large population with first numbers far apart comes to its share of wins.
+    The defaults follow our reading of the report. Its sums of plies match an array that always
+    begins, and only a large population with widely spread initial numbers reaches its win rate.
     """
 
-    seats: int = Field(2, ge=2, le=6, description="players; all but one are the judge")
-    population: int = Field(1000, ge=2, le=10_000, description="individuals in a generation")
-    generations: int = Field(150, ge=1, le=1_000_000, description="when the run ends")
+    seats: int = Field(2, ge=2, le=6, description="number of players; all but one are the judge")
+    population: int = Field(1000, ge=2, le=10_000, description="individuals per generation")
+    generations: int = Field(150, ge=1, le=1_000_000, description="number of generations")
     judge: Literal["hand", "euclid", "stragglers", "mobility"] = Field(
         "hand", description="the evaluation of the opponents"
     )
@@ -55,10 +55,8 @@ class GeneticParameters(Parameters):
     )
     lowest: int = Field(1, ge=-25, le=100, description="the smallest number of a random individual")
     highest: int = Field(
-        24, ge=-25, le=100, description="the largest number of a random individual"
+        100, ge=-25, le=100, description="the largest number of a random individual"
     )
-    lowest: int = Field(1, ge=-25, le=100, description="the least number of a random individual")
-    highest: int = Field(100, ge=-25, le=100, description="the largest number of one")
     fixed: Literal["apart", "judge"] = Field(
         "apart",
         description="the fixed numbers of start and goal holes: the judge's, moved apart so that "
