@@ -31,7 +31,7 @@ MAX_ATTEMPTS = 100
 
 @dataclass(frozen=True)
 class EngineLimit:
-    """What an engine may use for a move: so many nodes, or so many seconds of processor time."""
+    """The limit of a move: a number of nodes, or seconds of processor time."""
 
     nodes: int = 0
     seconds: float = 0.0
@@ -84,7 +84,7 @@ class PlayedPair:
 
 @dataclass(frozen=True)
 class EnginePairs:
-    """What all pairs have in common."""
+    """A series of pairs with the same engines, game and limit."""
 
     game: Game
     options: Options

@@ -214,9 +214,8 @@ async def _start(
     )
     directory.accounts.public_boards = config.public_boards
     metrics.gauges = directory.gauges
-    analyses = None
-    if analysis_command is not None:
-        analyses = Analyses(AnalysisProcesses(analysis_command, url), tasks.spawn)
+    processes = AnalysisProcesses(analysis_command, url) if analysis_command else None
+    analyses = Analyses(processes, tasks.spawn) if processes else None
     context = _peer_context(config, directory, metrics, timeouts, turns, site, analyses)
     try:
         await directory.restore_when_loaded()

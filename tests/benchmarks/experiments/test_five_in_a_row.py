@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.experiments import five_in_a_row
 from benchmarks.experiments.experiment import Scale, UnavailableError
+from benchmarks.strength import results
 
 
 def test_the_levels_are_those_of_the_bots() -> None:
@@ -38,7 +39,7 @@ def test_the_advanced_level_is_shown_against_every_other_bot() -> None:
 
 
 def test_without_a_cross_table_nothing_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(five_in_a_row.results, "load", dict)
+    monkeypatch.setattr(results, "load", dict)
     with pytest.raises(UnavailableError, match="five-in-a-row-cross"):
         five_in_a_row.unbeatable(Scale())
 

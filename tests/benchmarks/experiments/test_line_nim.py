@@ -1,4 +1,4 @@
-"""What is counted of the searches of Line-Nim, and the threshold of the report's player."""
+"""The node counts of the Line-Nim searches and the threshold of the report's player."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ CASES: Final[dict[str, list[Case]]] = {
     ],
     "abort": [Case(lambda world: ("joe", {"match": world.begun(), "reason": "power cut"}))],
 }
-"""What may happen to each request that changes something for others."""
+"""The possible fates of each request that changes something for others."""
 
 
 @pytest.fixture(scope="module")
