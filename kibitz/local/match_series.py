@@ -25,7 +25,6 @@ from kibitz.local.player_launch import Place, is_foreign, player_launch, readabl
 from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
 from kibitz.options.program import Program
-from kibitz.process import rules_compiler
 from kibitz.process.child import child_process, log_tail
 from kibitz.process.event_loop import draining
 from kibitz.process.isolation.backends import TRUSTED, BackendError, Isolation, Wish, choose
@@ -33,8 +32,6 @@ from kibitz.process.isolation.launch import Launch
 from kibitz.process.private_server import PrivateServer, server_in_this_process
 from kibitz.text import result_tables
 from kibitz.text.lobby_progress import LobbyProgress
-from kibitz_games.compiled import mode
-from kibitz_games.core import registry, warmup
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief, ProgrammeItem, ReservedSeat
@@ -213,6 +210,11 @@ async def _compiling_rules(plan: MatchSeries, server: PrivateServer) -> AsyncIte
     The machine code is for later series: a foreign bot starts with a copy of the compile cache, and
     what it compiles itself is lost when it ends.
     """
+    # Not before the rules of this process are plain: these imports settle the mode.
+    from kibitz.process import rules_compiler
+    from kibitz_games.compiled import mode
+    from kibitz_games.core import registry, warmup
+
     foreign = any(map(is_foreign, plan.bots))
     if not foreign or not mode.can_compile() or warmup.is_compiled(registry.get(plan.game.name)):
         yield
