@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -151,3 +153,11 @@ def test_a_single_match_is_played_where_they_come_in_pairs() -> None:
     assert not plan.settings(["g1", "g2"]).programme[0].rotate
     assert options_match.rotates("line-nim", 2, rotate=True)
     assert options_match.rotates("chinese-checkers", 1, rotate=True)
+
+
+@pytest.mark.slow
+def test_importing_the_command_leaves_open_whether_rules_are_compiled() -> None:
+    code = "import kibitz.commands.play; from kibitz_games.compiled import mode"
+    code += "; mode.set_mode('plain'); print(mode.get_mode())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "plain"

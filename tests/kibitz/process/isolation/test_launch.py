@@ -13,7 +13,9 @@ import pytest
 
 from kibitz.process.isolation.backends import Isolation, Tool, unusable
 from kibitz.process.isolation.launch import (
+    CACHE_VERSIONS,
     FOREIGN_VARIABLES,
+    _current_cache,
     counts_processes,
     foreign_environment,
     is_local,
@@ -156,3 +158,14 @@ def test_processes_are_counted_where_they_are_not_those_of_others(
 )
 def test_a_network_of_its_own_is_for_servers_of_this_machine(url: str, here: bool) -> None:
     assert is_local(url) is here
+
+
+def test_a_bot_gets_the_newest_machine_code_and_all_parsed_sources(tmp_path: Path) -> None:
+    for number in range(CACHE_VERSIONS + 1):
+        (tmp_path / f"games.rules-{number:016x}").mkdir()
+        (tmp_path / f"{number:032x}.syntax").touch()
+    (tmp_path / "directories.lock").touch()
+    found = _current_cache(tmp_path)
+    assert len([path for path in found if path.suffix == ".syntax"]) == CACHE_VERSIONS + 1
+    assert len([path for path in found if path.is_dir()]) == CACHE_VERSIONS
+    assert len(found) == 2 * CACHE_VERSIONS + 1
