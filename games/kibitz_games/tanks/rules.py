@@ -300,7 +300,7 @@ def _place_tank(st: Record, seat: Int, here: Int, there: Int) -> None:
 
 
 @kernel
-def _turn_hull(st: Record, seat: Int, quarters: Int) -> None:
+def turn_hull(st: Record, seat: Int, quarters: Int) -> None:
     """Turn the hull of `seat` clockwise by a number of quarter turns."""
     at = 4 * i64(st.place[seat])
     before = i64(st.hull[seat])
@@ -374,7 +374,7 @@ def play(st: Record, m: Int) -> None:
     elif UP <= m <= LEFT:
         st.did[ply] = _move_tank(st, seat, i64(DIRECTION[m]))
     elif m != SKIP:
-        _turn_hull(st, seat, i64(1 if m == TURN_RIGHT else 3))
+        turn_hull(st, seat, i64(1 if m == TURN_RIGHT else 3))
     st.ply = ply + 1
     _give_turn(st, i64(st.slot) + 1)
 
@@ -400,7 +400,7 @@ def undo(st: Record, m: Int) -> None:
     elif done & MOVED:
         _undo_move(st, seat, i64(DIRECTION[m]), done & FIRST)
     elif m in (TURN_RIGHT, TURN_LEFT):
-        _turn_hull(st, seat, i64(3 if m == TURN_RIGHT else 1))
+        turn_hull(st, seat, i64(3 if m == TURN_RIGHT else 1))
 
 
 @kernel

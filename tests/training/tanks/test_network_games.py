@@ -13,6 +13,7 @@ from kibitz_games.core.position import Position
 from kibitz_games.tanks import rules
 from kibitz_games.vector.chance import draw
 from kibitz_search.tanks import networks
+from kibitz_training.tanks import network_games
 from kibitz_training.tanks.network_games import NetworkGames
 
 GAME: Any = registry.get("tanks")
@@ -36,6 +37,38 @@ def test_games_are_those_of_the_rules(kind: Any) -> None:
             assert found[network, game].tolist() == _points(
                 kind, weights[network], seat, int(seeds[network, game])
             )
+
+
+def test_by_the_programs_quirks_a_shell_pays_for_a_wreck_and_a_blocked_move_turns_the_hull() -> (
+    None
+):
+    st: Any = rules.make_state("corners", "classic", 80, rules.MEMORY_REPORT)
+    seat = int(st.side)
+    here = int(st.place[seat])
+    blocked = [
+        action
+        for action in range(rules.UP, rules.LEFT + 1)
+        if st.board[here + rules.AHEAD[rules.DIRECTION[action]]] != rules.FREE
+    ]
+    assert len(blocked) == 2
+    for action in blocked:
+        assert network_games._play_quirk(st, action) == 0
+        assert st.hull[seat] == rules.DIRECTION[action]
+    assert network_games._play_quirk(st, rules.FIRE) == 0
+    free = next(way for way in range(4) if st.board[here + rules.AHEAD[way]] == rules.FREE)
+    rules.turn_hull(st, seat, (free - int(st.hull[seat])) & 3)
+    st.board[here + rules.AHEAD[free]] = rules.WRECK
+    assert network_games._play_quirk(st, rules.FIRE) == rules.KILL
+
+
+def test_quirks_change_the_games_of_random_players() -> None:
+    weights, seeds = np.zeros((1, networks.REPORT_WEIGHTS)), np.arange(40).reshape(1, 40)
+    found = []
+    for quirks in (False, True):
+        games = NetworkGames("report", quirks=quirks)
+        found.append(games.play(weights, [0] * 40, seeds, whole=True))
+        games.close()
+    assert found[1].mean() > found[0].mean()
 
 
 def _points(kind: str, weights: Any, seat: int, seed: int) -> list[float]:

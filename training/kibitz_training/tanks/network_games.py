@@ -1,4 +1,9 @@
-"""Games of networks against three random players, in machine code."""
+"""Games of networks against three random players, in machine code.
+
+With *quirks* they are played as by the program that was published with the report: a shell earns
+the points of a tank for every wreck that it hits as well, and a move that is blocked turns the hull
+into its direction.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +44,30 @@ class Games(NamedTuple):
     """The network's seat in each game."""
     seeds: Any
     """The seeds of the random players, [networks, games]."""
+    quirks: Any
+    """Whether the games have the quirks of the published program."""
     whole: Any
     """Whether games continue to their end after the network's tank is destroyed."""
     out: Any
     """The points, [networks, games, seats]."""
+
+
+@kernel
+def _play_quirk(st: Any, action: Int) -> Int:
+    """Turn the hull of a tank whose move is blocked; return the points for a wreck that is hit.
+
+    The action itself is played afterwards.
+    """
+    seat = i64(st.side)
+    here = i64(st.place[seat])
+    if action == rules.FIRE:
+        hit = i64(st.board[rules.first_obstacle(st.board, here, i64(st.hull[seat]))])
+        return i64(rules.KILL) if hit == rules.WRECK else i64(0)
+    if action <= rules.LEFT:
+        direction = i64(rules.DIRECTION[action])
+        if st.board[here + i64(rules.AHEAD[direction])] != rules.FREE:
+            rules.turn_hull(st, seat, (direction - i64(st.hull[seat])) & 3)
+    return i64(0)
 
 
 @kernel
@@ -56,6 +81,7 @@ def play_games(games: Games, first: Int, end: Int) -> None:
             networks.reset_mind(mind)
             chance[0] = games.seeds[i, game]
             own_seat = i64(games.seats[game])
+            games.out[i, game, :] = 0.0
             while st.side >= 0 and (games.whole or st.fell[own_seat] == 0):
                 if st.side != own_seat:
                     action = rules.UP + draw(chance, i64(0), rules.MAX_ACTIONS)
@@ -63,9 +89,11 @@ def play_games(games: Games, first: Int, end: Int) -> None:
                     action = networks.eyes_action(mind, weights, st)
                 else:
                     action = networks.report_action(weights, games.scale, st)
+                if games.quirks:
+                    games.out[i, game, st.side] += _play_quirk(st, i64(action))
                 rules.play(st, action)
             for seat in range(rules.SEATS):
-                games.out[i, game, seat] = rules.score(st, i64(seat))
+                games.out[i, game, seat] += rules.score(st, i64(seat))
 
 
 TASK = "network-games"
@@ -74,7 +102,8 @@ TASK = "network-games"
 
 def play_task(given: dict[str, Any]) -> dict[str, Any]:
     """Play the games that `NetworkGames` sends to a worker."""
-    games = NetworkGames(given["kind"], scale=given["scale"], turns=given["turns"])
+    common = {key: given[key] for key in ("scale", "turns", "quirks")}
+    games = NetworkGames(given["kind"], **common)
     weights = np.array(given["weights"], np.float64)
     seeds = np.array(given["seeds"], np.uint64)
     return {"out": games.play(weights, given["seats"], seeds, whole=given["whole"]).tolist()}
@@ -89,12 +118,13 @@ class NetworkGames:
         *,
         scale: float = 1.0,
         turns: int = rules.MAX_TURNS,
+        quirks: bool = False,
         threads: int = 1,
         compute: Compute | None = None,
     ) -> None:
         self._compute = compute
-        self._common = {"kind": kind, "scale": scale, "turns": turns}
-        self._with_eyes, self._scale = kind == "eyes", scale
+        self._common = {"kind": kind, "scale": scale, "turns": turns, "quirks": quirks}
+        self._with_eyes, self._scale, self._quirks = kind == "eyes", scale, quirks
         # The report's network reads the report's local board, including outdated marks.
         memory = rules.MEMORY_LAST if self._with_eyes else rules.MEMORY_REPORT
         self._start: Any = rules.make_state("corners", "classic", turns, memory)
@@ -123,6 +153,7 @@ class NetworkGames:
             with_eyes=self._with_eyes,
             seats=np.asarray(seats, np.int64),
             seeds=np.asarray(seeds, np.uint64),
+            quirks=self._quirks,
             whole=whole,
             out=out,
         )

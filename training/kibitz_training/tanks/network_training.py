@@ -40,8 +40,13 @@ class ReportParameters(Parameters):
     input: Literal["codes", "scaled"] = Field(
         "codes", description="the network's input: the codes, or a tenth of them"
     )
-    population: int = Field(250, ge=2, le=10_000, description="networks per generation")
-    generations: int = Field(30, ge=1, le=100_000, description="number of generations")
+    quirks: bool = Field(
+        False,
+        description="whether the games have the quirks of the report's program: points for every "
+        "wreck that is hit, and hulls that blocked moves turn",
+    )
+    population: int = Field(250, ge=2, le=10_000, description="networks in a generation")
+    generations: int = Field(30, ge=1, le=100_000, description="when the run ends")
     test: int = Field(
         1000,
         ge=4,
@@ -69,7 +74,13 @@ def run_report(parameters: ReportParameters, given: TrainingRun) -> None:
     scale = weights_file.SCALES[parameters.input]
     strategy = ReportEvolution(given.seed, parameters.population, networks.REPORT_WEIGHTS)
     with closing(
-        NetworkGames("report", scale=scale, threads=given.threads, compute=given.compute)
+        NetworkGames(
+            "report",
+            scale=scale,
+            quirks=parameters.quirks,
+            threads=given.threads,
+            compute=given.compute,
+        )
     ) as games:
 
         def judge(population: Array, number: int) -> Judgement:
