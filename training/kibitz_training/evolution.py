@@ -8,12 +8,15 @@ evaluating individuals again.
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
+from kibitz_training import output
+from kibitz_training.experiment import TrainingRun
 from kibitz_training.journal import Journal, JournalError
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
@@ -81,6 +84,16 @@ def evolve(
         strategy.tell(judgement.fitness)
         yield Generation(number, population, judgement.fitness, judgement.counts)
     journal.sync()
+
+
+def save_generation(given: TrainingRun, generation: Generation) -> None:
+    """Write the scores and the individuals of a generation, the fittest first, for `numpy.load`."""
+    order = np.argsort(-generation.fitness, kind="stable")
+    data = io.BytesIO()
+    np.savez_compressed(
+        data, scores=generation.fitness[order], population=generation.population[order]
+    )
+    output.write(given.out / f"generation-{generation.number + 1}.npz", data.getvalue())
 
 
 def _known(journal: Journal, number: int, population: Array, digest: str) -> Judgement:

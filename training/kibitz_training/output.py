@@ -24,7 +24,7 @@ class OutputError(ValueError):
         )
 
 
-def write(path: Path, text: str) -> None:
+def write(path: Path, text: str | bytes) -> None:
     """Write a file atomically; raise `OutputError` and keep the old file if that fails."""
     try:
         write_atomically(path, text)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kibitz_games.compiled.mode import compiled
+from kibitz_search.tanks import networks
 from kibitz_training.experiment import TrainingRun
 from kibitz_training.journal import JOURNAL, JournalError
 from kibitz_training.tanks import network_training
@@ -27,6 +29,23 @@ class _Said:
 def _run(out: Path, threads: int = 1) -> TrainingRun:
     out.mkdir(exist_ok=True)
     return TrainingRun(out, 3, threads, "kibitz train ...", _Said())
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not compiled(), reason="a thousand turns for each game")
+def test_each_generation_is_saved_with_the_fittest_first(tmp_path: Path) -> None:
+    parameters = network_training.ReportParameters(population=4, generations=2, test=4, save=True)
+    given = _run(tmp_path / "run")
+    network_training.run_report(parameters, given)
+    entries = (given.out / JOURNAL).read_text().splitlines()[1:]
+    assert len(entries) == 2
+    for number, line in enumerate(entries, 1):
+        saved = np.load(given.out / f"generation-{number}.npz")
+        fitness = json.loads(line.partition(" ")[2])["fitness"]
+        assert saved["scores"].tolist() == sorted(fitness, reverse=True)
+        assert saved["population"].shape == (4, networks.REPORT_WEIGHTS)
+    best = json.loads((given.out / "best.json").read_text())["weights"]
+    assert np.array_equal(saved["population"][0], best)
 
 
 @pytest.mark.slow

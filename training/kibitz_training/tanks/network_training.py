@@ -2,7 +2,8 @@
 
 journal.jsonl   all generations (`journal`); an interrupted run resumes from it
 best.json       the network: the report's fittest of the last generation, or the strategy's mean
-*.svg           maximum and mean points by generation
+generation-*    with ``save=true``: the scores and the population of each
+*.svg           the highest and the mean points of each generation
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from kibitz_protocol.wire.shares import Z_95
 from kibitz_search.tanks import networks, weights_file
 from kibitz_training import output
 from kibitz_training.cma import Cma
-from kibitz_training.evolution import Array, Generation, Judgement, Strategy, evolve
+from kibitz_training.evolution import (
+    Array,
+    Generation,
+    Judgement,
+    Strategy,
+    evolve,
+    save_generation,
+)
 from kibitz_training.experiment import Experiment, Parameters, TrainingRun
 from kibitz_training.figures import line_chart
 from kibitz_training.journal import Journal
@@ -47,6 +55,9 @@ class ReportParameters(Parameters):
     )
     population: int = Field(250, ge=2, le=10_000, description="networks in a generation")
     generations: int = Field(30, ge=1, le=100_000, description="when the run ends")
+    save: bool = Field(
+        False, description="whether the scores and the population of each generation are saved"
+    )
     test: int = Field(
         1000,
         ge=4,
@@ -124,10 +135,13 @@ def _evolve(
 ) -> Generation:
     """Run all generations, draw charts of their points, and return the last generation."""
     highest, mean = list[float](), list[float]()
-    with Journal.of_run(given, name, parameters, {"generations", "test"}) as journal:
+    saved = isinstance(parameters, ReportParameters) and parameters.save
+    with Journal.of_run(given, name, parameters, {"generations", "save", "test"}) as journal:
         for generation in evolve(strategy, journal, parameters.generations, judge):
             highest.append(float(generation.fitness.max()))
             mean.append(float(generation.fitness.mean()))
+            if saved:
+                save_generation(given, generation)
             given.reporter.progress(
                 generation.number + 1,
                 parameters.generations,
