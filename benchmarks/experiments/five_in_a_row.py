@@ -28,7 +28,7 @@ KINDS = {
     for name, number in vars(utility).items()
     if name[0].isupper() and name.isupper() and isinstance(number, int) and name != "CENTRE"
 }
-"""The shapes that a stone makes, by their number in the table of utilities."""
+"""The patterns that a stone makes, by their numbers in the table of utilities."""
 
 
 def levels() -> dict[str, int]:

@@ -2,11 +2,11 @@
 
 The report keeps the states of each level in one list: `move_0` after the first merge to `move_4`
 after the fifth, each state with its value for the first player, +1, 0 or -1. Read literally,
-`assign_heuristic_value` reads the children of state `i` from the places `i`, `i + 1`, ... of the
-next list, which contain other states. It also takes the maximum at moves of the second player and
-the minimum at moves of the first. `computer_move_maximiser` and its twin consider only the first
-four children. The printed program lacks the line that advances to the next state of `move_1`;
-without that line it would never end.
+`assign_heuristic_value` takes the children of state `i` from the places `i`, `i + 1`, ... of the
+next list, where they do not stand. It takes the maximum where the second player moves and the
+minimum where the first does. `computer_move_maximiser` and its twin look at the first four
+children only. The line that moves on to the next state of `move_1` is missing in the print; without
+it the program would never end.
 """
 
 from __future__ import annotations

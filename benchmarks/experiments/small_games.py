@@ -132,7 +132,7 @@ def _lines(board: Board) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Trace:
-    """The state of an A* search that has reached its goal."""
+    """The lists of A* when it reached its goal."""
 
     way: tuple[Place, ...]
     """The way from the start to the goal; empty if there is none."""

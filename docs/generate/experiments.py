@@ -27,7 +27,7 @@ Intervals are [Wilson intervals](explanation/ratings.md#claims) for a share of g
 intervals contain the true share. They do not show how much the results of another training run
 would differ."""
 
-COVERAGE = """## What of the reports is covered
+COVERAGE = """## Coverage of the reports
 
 Each figure, table and claim of the reports, the command that shows it here, and the verdict. The
 numbers come from the same results as above, so their runs, short or whole, have the dates and the

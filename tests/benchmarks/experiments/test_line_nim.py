@@ -1,4 +1,4 @@
-"""The node counts of the Line-Nim searches and the threshold of the report's player."""
+"""The count of Line-Nim's unfinished searches, and the threshold of the report's player."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Games of networks against three random players, in machine code.
 
-With *quirks* they are played as by the program that was published with the report: a shell earns
-the points of a tank for every wreck that it hits as well, and a move that is blocked turns the hull
-into its direction.
+With *quirks* the games are those of the program that was published with the report. A shell that
+hits a wreck earns the points of a tank. A move that is blocked turns the hull into its direction.
 """
 
 from __future__ import annotations

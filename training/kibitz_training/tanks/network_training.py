@@ -2,8 +2,9 @@
 
 journal.jsonl   all generations (`journal`); an interrupted run resumes from it
 best.json       the network: the report's fittest of the last generation, or the strategy's mean
-generation-*    with ``save=true``: the scores and the population of each
 *.svg           the highest and the mean points of each generation
+
+With ``save=true``, ``generation-N.npz`` has the scores and the population of each generation.
 """
 
 from __future__ import annotations
