@@ -54,8 +54,8 @@ class ReportParameters(Parameters):
         description="whether the games have the quirks of the report's program: points for every "
         "wreck that is hit, and hulls that blocked moves turn",
     )
-    population: int = Field(250, ge=2, le=10_000, description="networks in a generation")
-    generations: int = Field(30, ge=1, le=100_000, description="when the run ends")
+    population: int = Field(250, ge=2, le=10_000, description="networks per generation")
+    generations: int = Field(30, ge=1, le=100_000, description="number of generations")
     save: bool = Field(
         False, description="whether the scores and the population of each generation are saved"
     )
