@@ -123,7 +123,7 @@ def _report_end(host: DemoHost, stored: list[str], records: Path, *, quit_early:
     """Print where the records are and what went wrong; return the exit status."""
     if stored:
         echo(f"\n{len(stored)} records are in {records}/, for example")
-        echo(f"  {_command()} replay {stored[-1]}")
+        echo(f"  {_command()} record replay {stored[-1]}")
     matches = [brief for course in host.courses.values() for brief in course.matches]
     trouble = [] if quit_early else result_tables.abnormal_endings(matches)
     for sentence in trouble:

@@ -100,12 +100,13 @@ def load(path: Path, *, game: str, kind: str | tuple[str, ...]) -> WeightsFile:
 def _text(path: Path) -> str:
     """Return the text of a file; the path comes from users and may be anything."""
     try:
-        mode = path.stat().st_mode
+        found = path.stat()
         # Reading from a pipe or device may never end.
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
             raise WeightsError(f"{path}: expected a weights file, not a pipe or device")
         with open(path, "rb") as file:
-            data = file.read(LARGEST_BYTES + 1)
+            # `read` allocates as many bytes as it is asked for.
+            data = file.read(min(found.st_size, LARGEST_BYTES) + 1)
         if len(data) > LARGEST_BYTES:
             raise WeightsError(
                 f"{path}: expected a weights file of at most {LARGEST_BYTES >> 20} MiB"

@@ -30,7 +30,7 @@ def test_a_crash_leaves_the_command_that_asks_the_same_again(kibitz: Kibitz) -> 
     path = next(iter(json.loads(played.stdout)["reports"].values()))
     text = (kibitz.directory / path).read_text()
     assert "| so far so good" in text
-    line = text.split("once more:")[1].splitlines()[0]
+    line = text.split("to retry:")[1].splitlines()[0]
     again = shlex.split(line.replace("BOT", "crashing.py"))
     failed = kibitz.run(*again[1:])
     assert failed.returncode == 1

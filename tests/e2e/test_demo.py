@@ -31,7 +31,7 @@ def test_without_a_terminal_the_demo_plays_to_its_end(kibitz: Kibitz) -> None:
     )
     for game, number in MATCHES.items():
         assert [record.setup.game for record in records].count(game) == number
-        assert f"ready: {game} is played" in done.stdout
+        assert f"ready: {game} has started" in done.stdout
         lines = done.stdout.splitlines()
         assert sum(line.startswith(f"[{game}] match") and " ends: " in line for line in lines) == (
             number

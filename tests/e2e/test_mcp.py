@@ -130,7 +130,7 @@ async def test_ctrl_c_answers_the_call_that_waits(kibitz: Kibitz, url: str) -> N
                 "wait_for_turn", {"seconds": 600}, progress_callback=interrupt
             )
         assert result.is_error
-        assert "was ended" in str(result.content)
+        assert "was stopped" in str(result.content)
         await asyncio.to_thread(running.rest)
         assert running.process.returncode == 130
     assert "Traceback" not in running.log.read_text()

@@ -78,7 +78,9 @@ def assert_names_new_owners(node: Node, history: NodeHistory, lobbies: list[str]
     takers = {lobby: taker for lobby, taker, _ in history.take_overs()}
     said = node.said()
     for lobby in lobbies:
-        assert re.search(rf"lobby {lobby} belongs to node '{takers[lobby]}'.*steps down", said)
+        assert re.search(
+            rf"lobby {lobby} belongs to node '{takers[lobby]}'.*no longer owns it", said
+        )
 
 
 def assert_no_traceback(group: NodeGroup) -> None:

@@ -105,5 +105,5 @@ def test_what_is_seen_is_compared(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="exit 3"):
         Reader(tmp_path).run("exit 3")
     (tmp_path / "x.py").write_text("a\n")
-    with pytest.raises(AssertionError, match="no single place"):
+    with pytest.raises(AssertionError, match="no unique place"):
         Reader(tmp_path).change("x.py", " not there\n+anything\n")

@@ -127,7 +127,7 @@ async def test_joins_matches_and_refusals_are_logged(
         "bot bob connected",
     ]
     assert any(line.startswith("refused a newcomer: unauthorized: ") for line in logged)
-    assert f"match {lobby}-1-1 of {turn['game']} began: ada, bob" in logged
+    assert f"match {lobby}-1-1 of {turn['game']} started: ada, bob" in logged
     assert f"match {lobby}-1-1 ended after 0 plies: resignation" in logged
 
 

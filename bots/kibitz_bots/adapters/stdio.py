@@ -73,7 +73,7 @@ class StdioBot(Bot):
         assert self._program is not None
         if self._late_answers == 0:
             for line in self._program.pending():
-                self._program.note(f"dropped unsolicited output:  {line[:SHOWN]}")
+                self._program.note(f"dropped unsolicited output: {line[:SHOWN]}")
         self._program.send(_line(turn_message(turn)))
         self._late_answers += 1
         while True:

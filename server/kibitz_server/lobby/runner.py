@@ -228,14 +228,17 @@ class LobbyRunner:
         self.news.broadcast(construct(MatchStarted, values))
 
     def match_ended(self, brief: MatchBrief, result: Result) -> None:
-        """Count the result of a match that is over, and announce it."""
-        self.command(commands.MatchFinished(brief.match, result))
+        """Announce that a match of this lobby is over, and count its result.
+
+        The announcement comes first, because the result may be the last and close the lobby.
+        """
         values = {"type": "match_ended", "lobby": self.key, "match": brief}
         announce = partial(self.news.broadcast, construct(MatchEnded, values))
         if self.closed:  # whoever reads the lobby again will find the match ended
             announce()
         else:
             self.pending.hold(self.stream.tail, announce)
+        self.command(commands.MatchFinished(brief.match, result))
 
     def match_lost(self, match: str, result: Result) -> None:
         """Count the result of a match that could not be created or read."""

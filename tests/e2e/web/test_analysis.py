@@ -35,7 +35,7 @@ async def test_the_button_shows_values_best_lines_and_costly_moves(
     await checked(page)
     await expect(page.locator(".graph")).to_be_visible()
     await expect(page.locator(".graph figcaption")).to_contain_text("by line-nim/solver")
-    await page.get_by_role("button", name="To the start").click()
+    await page.get_by_role("button", name="First position").click()
     await expect(page.locator(".said-now")).to_contain_text("Best for")
     costliest = page.locator(".costliest a")
     if await costliest.count():

@@ -41,7 +41,7 @@ async def test_a_match_goes_on_when_the_server_was_killed_and_is_back(
         server.send(signal.SIGKILL)
         server.rest()
         for page in (ada, grace):
-            await expect(page.locator("#status")).to_contain_text("connection is lost")
+            await expect(page.locator("#status")).to_contain_text("Connection lost")
     with plain_kibitz.start(*words) as server:
         server.json()
         for page in (ada, grace):

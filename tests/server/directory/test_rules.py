@@ -152,7 +152,7 @@ async def test_a_compiler_that_fails_is_told_of_and_the_thread_does_it(
     compilers.status = 5
     await Rules(GAMES, tasks.spawn, compilers).load(["toy-grid"])
     assert "toy-grid" in loading.threads
-    assert "the rules of toy-grid are not compiled ahead" in caplog.text
+    assert "cannot compile the rules of toy-grid ahead of time" in caplog.text
     assert "status 5" in caplog.text
     await tasks.end()
 

@@ -300,3 +300,17 @@ def test_the_shared_part_is_made_once_for_all_who_come(
         client.post("join", lobby=lobby, role="spectator")
     server.advance(0.05)
     assert len(made) <= 2
+
+
+def test_the_end_of_the_last_match_is_announced_before_the_end_of_its_lobby(
+    tmp_path: Path,
+) -> None:
+    make_template(tmp_path)
+    with virtual_server(GAMES, tmp_path) as server:
+        played = Played(server)
+        played.host.ask("join", lobby=played.lobby, role="spectator")
+        played.host.ask("close", lobby=played.lobby)
+        played.players[0].ask("resign", match=f"{played.lobby}-1-1")
+        server.advance(1)
+        types = [message["type"] for message in played.host.messages()]
+    assert types.index("match_ended") < types.index("lobby_closed") == len(types) - 1
