@@ -32,7 +32,7 @@ from kibitz.builtin_games import load_games
 CLIENTS = 50
 PERIOD_S = 0.1
 QUIET_S = 5.0
-"""Seconds of requests before the first game is hosted."""
+"""How long to send requests before hosting the first game, in seconds."""
 
 
 @dataclass

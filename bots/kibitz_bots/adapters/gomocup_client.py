@@ -124,7 +124,7 @@ class GomocupEngine:
         self._manners = manners
         self._traits = traits or EngineTraits()
         self._limits = limits or ProcessLimits()
-        # When the engine last wrote a line, for the pause.
+        # The time of the engine's last line, from which the pause is measured.
         self._heard = 0.0
         # The engine's position as stones in playing order; None before the first one is sent.
         self._known: list[Stone] | None = None
@@ -307,7 +307,7 @@ def terms(match: Match, limits: ProcessLimits) -> dict[str, int]:
     control = match.time_control
     memory = limits.memory_mib or 0
     people = any(player.kind == "human" for player in match.players)
-    # The rule is first: an engine that rejects a limit may drop the rest.
+    # Send the rule first: an engine that rejects a limit may ignore what follows.
     return {
         "rule": EXACT if match.options.get("exact") else 0,
         "timeout_match": control.main_ms + control.bank_ms,

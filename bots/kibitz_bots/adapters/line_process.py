@@ -133,7 +133,7 @@ class LineProcess:
         starting = starter.submit(_start, launch_command(command, limits or ProcessLimits()))
         self._process = starting.result()
         self._closed = False
-        # The context of its match, which receives its standard error.
+        # The context of the bot's match; the program's standard error is sent there.
         self._context = contextvars.copy_context()
         self._answers = self._listen(self._process.stdout, self._on_line)
         self._errors = self._listen(self._process.stderr, self._on_error_line)

@@ -49,7 +49,7 @@ class ScreenNavigation(Navigation):
         self.follow = follow
         # The lobbies entered.
         self._entered: set[str] = set()
-        # Matches that a wall shows, even after one of them was opened.
+        # Matches that a wall shows, also while one of them is open.
         self._on_wall: set[str] = set()
         # The requested match, which is shown as soon as its snapshot arrives.
         self._awaited: str | None = None

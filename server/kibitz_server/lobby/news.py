@@ -3,11 +3,12 @@
 A connection follows the lobby once its player has hosted, joined or watched on it, or has said
 hello on it as the host or a member. So all open pages of a player show the present lobby.
 
-A new follower receives the whole lobby as of the last news. From then on all followers receive the
-same: patches, at most every `NEWS_INTERVAL_S`, the first at once and later ones together, and each
-match that begins or ends. A patch that is longer than the whole lobby is replaced by it. A
-connection that reads too slowly misses patches, and receives the whole lobby when it reads again.
-News show the lobby as the disk has it, so a crash cannot take any of them back.
+A new follower receives the whole lobby as of the last news. From then on, all followers receive the
+same messages: one for each match that begins or ends, and patches. The first patch is sent at once;
+later changes are combined into one patch per `NEWS_INTERVAL_S`. A patch that is longer than the
+whole lobby is replaced by it. A connection that reads too slowly misses patches, and receives the
+whole lobby when it reads again. News show the lobby as the disk has it, so a crash cannot take any
+of them back.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from kibitz_server.net.send_queue import SendQueue
 from kibitz_server.storage.pending import HeldAnswer
 
 SEAT_IS_OUT = "the match continues without this seat; you will still receive its end"
-"""The message to a seat that has dropped out, in place of the end."""
+"""The message to a seat that has dropped out; it replaces the message about the end."""
 
 
 class MatchNews:
@@ -55,7 +55,7 @@ class MatchNews:
         # Entries waiting for delayed spectators may have to be drawn for a later spectator.
         delayed = drawn = spectators.delayed is not None
         watched = {} if delayed else spectators.queues
-        # All frames are made before the first is sent, so that an error sends none.
+        # Build all frames before the first is sent, so that nothing is sent if one fails.
         outgoing: list[tuple[SendQueue, bytes]] = []
         frame, shown_to = b"", ""
         for seat, peer in enumerate(self._seats.subscribers):

@@ -106,7 +106,7 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         if self._exchange is not None and self._exchange.eof_received():
             return True
-        # Writing is not allowed after our end of file, but the transport closes only later.
+        # Writing is not allowed after EOF was sent, but the transport closes later.
         self.peer.send_queue.close()
         self.peer.leave()  # output still in the queue may never be read
         return False

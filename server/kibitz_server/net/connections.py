@@ -140,7 +140,7 @@ class Connections:
         return max(waits)
 
     def charge_note(self, identity: Identity, characters: int) -> int:
-        """Charge a player for a note; return 0, or the milliseconds until it may write it."""
+        """Count a note against its player's limit; return 0, or the milliseconds to wait."""
         return self._notes.charge(identity.key, self._loop.time(), cost=characters)
 
     def charge_opening(self, peer: Peer, identity: Identity) -> int:

@@ -3,7 +3,7 @@
 Nearly every frame is a whole masked text message. This module unmasks these and pongs itself. It
 passes every other frame, complete, to the sans-I/O layer of websockets, which answers pings, joins
 fragments and refuses what the RFC forbids. That layer is created on first use; most connections
-never need it. Like this module, it is always at a frame boundary.
+never need it. Like this module, it reads whole frames and never stops inside one.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Games between players that plan two of their own moves ahead, in machine code.
 
-A player takes the move whose best second move leaves the smallest sum of the numbers of its pegs'
-holes, if the others stand still. It therefore finds paths that one peg opens for another, which a
-one-move search misses, at 0.05 ms per move with any number of seats. Ties go to the plan whose
-first move gains more, then to the first plan.
+Each player assumes that the others stand still. It chooses the move after which its best next move
+gives its pegs the smallest sum of hole numbers. It therefore finds paths that one peg opens for
+another, which a one-move search misses, at 0.05 ms per move with any number of seats. Ties go to
+the plan whose first move gains more, then to the first plan.
 
 A game begins with random moves, and ends when a player has finished. Its value for a seat is the
 mean lead over the other seats in steps, squashed to the range -1 to 1; this carries more

@@ -158,7 +158,7 @@ class Readers:
     async def read(self, query: Callable[[Connection], Awaitable[_T]]) -> _T:
         """Return a query's result; raises `UnusableDatabase` if the database does not answer.
 
-        An idle connection may have died, so it retries once on a new connection.
+        An idle connection may have died, so the query is retried once on a new one.
         """
         async with self._turns:
             while True:

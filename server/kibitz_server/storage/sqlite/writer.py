@@ -6,8 +6,9 @@ matches per batch: 19 us of CPU per entry with such rows, 2 us with the journal.
 
 A batch is one row of the journal and one transaction. The writer inserts it on the event loop,
 which takes microseconds, and commits it in a thread, which waits for the disk. The batch's number
-is the journal's primary key, so a former owner that has not noticed its replacement fails on its
-successor's number. After an error the writer looks for the batch in the journal.
+is the journal's primary key. A former owner that has not noticed its replacement therefore gets a
+key conflict when it writes a number that its successor has used. After an error the writer looks
+for the batch in the journal.
 
 The batch that closes a stream writes its remaining entries as a segment, because transcripts are
 read from segments. `journal.write_segment` determines, within the transaction, where the stream's
