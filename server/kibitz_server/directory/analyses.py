@@ -167,6 +167,11 @@ class Analyses:
                 raise AnalysisFailed("this match is too long to be analyzed here")
         except AnalysisFailed as error:
             finished = error
+        except Exception:  # a full disk, for example; the other matches must not wait for it
+            LOG.exception("the analysis of match %s failed", job.match)
+            finished = AnalysisFailed(
+                "the analysis of this match failed; the server's log says why"
+            )
         weight = len(finished) if isinstance(finished, bytes) else len(str(finished))
         self._finished.put(job.match, finished, weight)
         self._running = None

@@ -283,7 +283,7 @@ def test_a_view_as_it_travels() -> None:
 
 
 def test_every_state_that_a_seat_may_believe_in_ends_with_the_same_slot() -> None:
-    """Nobody fires, so hidden information cannot change the length of the play."""
+    """Without any shots, hidden information cannot change the length of the game."""
     state = GAME.start(GAME.Options(turns=12), 4, {})
     while GAME.to_act(state) >= 0:
         seat = GAME.to_act(state)

@@ -41,7 +41,7 @@ class Bench:
     def _spawn(self, work: Callable[[], Awaitable[None]]) -> None:
         self.tasks.append(asyncio.ensure_future(work()))
 
-    async def end(self, match: str, result: bytes | AnalysisFailed = b"{}") -> None:
+    async def end(self, match: str, result: bytes | Exception = b"{}") -> None:
         """End the analysis of a match, and let the next one begin."""
         if isinstance(result, bytes):
             self.results[match].set_result(result)
@@ -111,6 +111,20 @@ async def test_a_failure_is_told_to_all_and_not_tried_again() -> None:
     for _ in range(2):
         with pytest.raises(AnalysisFailed, match="planted"):
             bench.analyses.ask("m1", 10)
+    assert list(bench.begun) == ["m1", "m2"]
+
+
+async def test_an_unexpected_error_fails_one_match_and_the_next_begins(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bench = Bench()
+    bench.analyses.ask("m1", 10)
+    bench.analyses.ask("m2", 10)
+    await turns()
+    await bench.end("m1", OSError("planted: no space left on device"))
+    with pytest.raises(AnalysisFailed, match="the server's log says why"):
+        bench.analyses.ask("m1", 10)
+    assert "no space left" in caplog.text
     assert list(bench.begun) == ["m1", "m2"]
 
 
