@@ -23,17 +23,19 @@ class SprtLog:
 
     def __init__(self, path: Path, terms: dict[str, Any]) -> None:
         self.points: list[tuple[float, float]] = []
+        self._header = json.dumps({"sprt": terms}, ensure_ascii=False) + "\n"
         whole = self._read(path, terms) if path.exists() else 0
         self._file: TextIO = path.open("r+" if whole else "w", encoding="utf-8")
         self._file.truncate(whole)
         self._file.seek(whole)
         if not whole:
-            self._write({"sprt": terms})
+            self._write(self._header)
 
     def add(self, pair: PlayedPair) -> None:
         """Append a pair."""
         self.points.append(pair.points)
-        self._write({"pair": len(self.points)} | asdict(pair))
+        entry = {"pair": len(self.points)} | asdict(pair)
+        self._write(json.dumps(entry, ensure_ascii=False) + "\n")
 
     def close(self) -> None:
         """Close the file."""
@@ -43,6 +45,8 @@ class SprtLog:
         """Read the pairs of a log; return the length of its whole lines, in bytes."""
         data = path.read_bytes()
         lines = data[: data.rfind(b"\n") + 1].splitlines(keepends=True)
+        if not lines and not self._header.encode().startswith(data):  # not a header that was cut
+            raise SprtLogError(f"{path} is not the log of a sequential test")
         try:
             entries = [json.loads(line) for line in lines]
             logged = entries[0]["sprt"] if entries else terms
@@ -57,6 +61,6 @@ class SprtLog:
             )
         return sum(map(len, lines))
 
-    def _write(self, entry: dict[str, Any]) -> None:
-        self._file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+    def _write(self, line: str) -> None:
+        self._file.write(line)
         self._file.flush()

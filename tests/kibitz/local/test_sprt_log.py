@@ -54,7 +54,10 @@ def test_the_log_of_another_test_is_refused_and_kept(tmp_path: Path) -> None:
     assert path.read_bytes() == data
 
 
-@pytest.mark.parametrize("text", ["odd\n", "{}\n", "[]\n", '{"sprt": {}}\n{"pair": 1}\n', "1\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["odd\n", "one line without an end", "{}\n", "[]\n", '{"sprt": {}}\n{"pair": 1}\n', "1\n"],
+)
 def test_other_files_are_refused_and_kept(tmp_path: Path, text: str) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(text)
