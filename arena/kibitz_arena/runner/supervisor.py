@@ -7,7 +7,7 @@ continues the same games.
 A process that exits during its tournament has crashed: its running games are lost with the cause
 `crash`, and it is restarted. So every entrant plays the planned number of games. The supervisor
 raises `EntrantFailedError` for an entrant that cannot start, or whose process exits `MAX_CRASHES`
-times in a row without finishing a game.
+times in a row without finishing or losing a game.
 
 A `remote` entrant has no process here: it connects from elsewhere, and only the lobby tracks it. An
 entrant with a `token_file` has an account on the server and needs no secret to reconnect.
@@ -30,7 +30,7 @@ from kibitz_arena.tournament import Entrant, Tournament
 from kibitz_protocol.client.errors import KibitzError, RefusedError, UnansweredError
 
 MAX_CRASHES: Final = 3
-"""How often in a row a process may exit without finishing a game."""
+"""How often in a row a process may exit without finishing or losing a game."""
 EXIT_CANNOT_START: Final = 2
 """The exit status of a bot that could not start; restarting it is pointless."""
 GONE_SECONDS: Final = 2.0
@@ -123,8 +123,9 @@ class EntrantSupervisor:
             status = await self._run_process(entrant)
             if self._closing:
                 return
-            await self._resign_games(entrant, f"its process {describe_status(status)}")
-            crashes = 1 if self._played(entrant.name) > before else crashes + 1
+            lost = await self._resign_games(entrant, f"its process {describe_status(status)}")
+            has_played = lost or self._played(entrant.name) > before
+            crashes = 1 if has_played else crashes + 1
             hopeless = status == EXIT_CANNOT_START and entrant.source != "command"
             if hopeless or crashes >= MAX_CRASHES:
                 raise EntrantFailedError(entrant.name, self._failure(entrant.name, status))
@@ -169,9 +170,10 @@ class EntrantSupervisor:
             if needs_seat:
                 await client.join(self._join.lobby)
 
-    async def _resign_games(self, entrant: Entrant, why: str) -> None:
+    async def _resign_games(self, entrant: Entrant, why: str) -> bool:
         """Resign the games of an exited process, and start none until the next one is ready.
 
+        Return whether it had any; the news of their end may come later.
         Wait until the server has noticed the closed connection, because a second connection of the
         same player would count as a takeover.
         """
@@ -187,6 +189,8 @@ class EntrantSupervisor:
                 for match in client.welcome.seats:
                     with contextlib.suppress(RefusedError, UnansweredError):
                         await client.resign(match, fault="crash", detail=why)
+                return bool(client.welcome.seats)
+        return False
 
 
 def describe_status(status: int) -> str:

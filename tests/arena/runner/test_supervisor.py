@@ -7,7 +7,7 @@ import contextlib
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -28,7 +28,9 @@ JOIN = JoinInfo("ws://127.0.0.1:9", "L1", 2)
 class Processes:
     """Services whose processes are warm immediately and exit as scripted."""
 
-    def __init__(self, statuses: dict[str, list[int]]) -> None:
+    def __init__(self, statuses: dict[str, list[int]], had_games: bool = False) -> None:
+        self.had_games = had_games
+        """Whether each exited process loses a running game."""
         self.statuses = statuses
         """Exit statuses of an entrant's processes, in order; later processes keep running."""
         self.started: list[tuple[str, str]] = []
@@ -95,10 +97,10 @@ def supervisor(
         update={"entrants": [Entrant.model_validate(each) for each in bots]}
     )
 
-    async def nothing(*_: Any) -> None:
-        pass
+    async def resign(self: EntrantSupervisor, entrant: Entrant, why: str) -> bool:
+        return processes.had_games
 
-    monkeypatch.setattr(EntrantSupervisor, "_resign_games", nothing)
+    monkeypatch.setattr(EntrantSupervisor, "_resign_games", resign)
     monkeypatch.setattr("kibitz_arena.runner.supervisor.PAUSE_SECONDS", 0.0)
     services = cast(Services, processes)
     return EntrantSupervisor(
@@ -127,6 +129,19 @@ async def test_a_process_that_ends_is_started_again_as_the_same_player(
     await asyncio.wait_for(processes.settled.wait(), 5)
     assert processes.started.count(("Bob", "secret-of-Bob")) == 3
     assert processes.started.count(("Ada", "secret-of-Ada")) == 1
+    running.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await running
+
+
+async def test_an_entrant_that_loses_each_game_by_a_crash_is_kept_running(
+    directory: TournamentDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crashes = 2 * MAX_CRASHES
+    processes = Processes({"Bob": [1] * crashes}, had_games=True)
+    running = asyncio.ensure_future(supervisor(directory, processes, monkeypatch).run())
+    await asyncio.wait_for(processes.settled.wait(), 5)
+    assert processes.started.count(("Bob", "secret-of-Bob")) == crashes + 1
     running.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await running
