@@ -11,14 +11,14 @@ import time
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Error, Page, expect
 
 LEGAL = "kibitz-board .kb-hit.kb-legal"
 ACTIONS = "kibitz-board .kb-actions button:enabled"
 RESULT = ".result"
 YOURS = ".turn-line[data-yours]"
 """The selector that matches when it is this player's turn."""
-PATIENCE_S = 40.0
+PATIENCE_S = 120.0
 """The timeout of a match."""
 
 
@@ -87,21 +87,26 @@ async def play(
 TARGET = """([selector, chance]) => {
   const targets = [...document.querySelectorAll(selector)]
     .filter((target) => target.textContent !== "Take back");
-  if (targets.length === 0) return null;
-  const target = targets[Math.floor(chance * targets.length)];
-  target.scrollIntoView({ block: "nearest" });
-  const { x, y, width, height } = target.getBoundingClientRect();
-  return [x + width / 2, y + height / 2];
+  return targets[Math.floor(chance * targets.length)] ?? null;
 }"""
-"""Script: choose a clickable cell or button and return its position."""
+"""Script: choose a clickable cell or button."""
+PRESS_MS = 2_000
+"""The longest wait for a chosen element that is about to disappear."""
 
 
 async def _click(page: Page, rng: random.Random, *, touch: bool) -> int:
-    """Click or tap one of the highlighted cells or of the buttons next to the board."""
-    place = await page.evaluate(TARGET, [f"{LEGAL}, {ACTIONS}", rng.random()])
-    if place is None:
+    """Click or tap one of the highlighted cells or of the buttons next to the board.
+
+    The element is clicked, not its position: at the end of a match other buttons move there.
+    """
+    chosen = await page.evaluate_handle(TARGET, [f"{LEGAL}, {ACTIONS}", rng.random()])
+    element = chosen.as_element()
+    if element is None:
         return 0
-    await (page.touchscreen.tap(*place) if touch else page.mouse.click(*place))
+    try:
+        await (element.tap if touch else element.click)(timeout=PRESS_MS)
+    except Error:  # the board has changed meanwhile
+        return 0
     return 1
 
 
