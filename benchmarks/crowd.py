@@ -1,19 +1,22 @@
 """Spectators of one match, in a separate process so that they do not share CPU time with players.
 
 `python -m benchmarks.crowd SERVER PORT COUNT MATCH VIEWS` prints `ready` when all spectators watch.
-A line on standard input starts counting delivered messages, and the next line ends the count and
-prints it; this can be repeated. The spectators leave at the end of the input. VIEWS is ``turn`` or
-``drawn``. A reference server ignores MATCH and VIEWS, and shows its board 0.
+A line on standard input starts counting delivered moves. The next line ends the count and prints it
+as JSON, with the time at which the last spectator received each ply; this can be repeated. The
+spectators leave at the end of the input. VIEWS is ``turn`` or ``drawn``. A reference server ignores
+MATCH and VIEWS, and shows its board 0.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import uvloop
@@ -24,6 +27,15 @@ ROOT = Path(__file__).parent.parent
 HOST = "127.0.0.1"
 NOTHING = "-"
 """Used as MATCH: connect to kibitz, say hello, and then only answer pings."""
+
+
+@dataclass
+class Heard:
+    """The moves that all spectators together have received."""
+
+    deliveries: int
+    at: dict[int, float]
+    """When the last of them received each ply (`time.perf_counter`, the same in all processes)."""
 
 
 class Crowd:
@@ -40,10 +52,12 @@ class Crowd:
         """Start counting."""
         self._say()
 
-    def end(self) -> int:
-        """Return the number of deliveries since `begin`."""
+    def end(self) -> Heard:
+        """Return what the spectators have received since `begin`."""
         self._say()
-        return int(self._line())
+        answer = json.loads(self._line())
+        times = {int(ply): at for ply, at in answer["heard_at"].items()}
+        return Heard(answer["deliveries"], times)
 
     def _say(self) -> None:
         assert self._process.stdin is not None
@@ -96,7 +110,9 @@ async def main(words: Sequence[str]) -> None:
         if meter.running:
             meter.reset()
         else:
-            print(meter.deliveries, flush=True)
+            print(
+                json.dumps({"deliveries": meter.deliveries, "heard_at": meter.heard_at}), flush=True
+            )
     for watcher in watchers:
         watcher.connection.close()
 

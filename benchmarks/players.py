@@ -20,6 +20,8 @@ from typing import Any, TypeVar
 from benchmarks.connection import ClientConnection, connect
 
 _T = TypeVar("_T")
+SIZE = 10
+"""The size of the boards of reference servers."""
 
 
 @dataclass
@@ -33,10 +35,14 @@ class Meter:
     deliveries: int = 0
     lost: int = 0
     latencies: list[float] = field(default_factory=list)
+    sent_at: dict[int, float] = field(default_factory=dict)
+    """When the watched match's move at each ply was sent (`time.perf_counter`)."""
+    heard_at: dict[int, float] = field(default_factory=dict)
+    """When the last spectator received the move at each ply, so far."""
 
     def reset(self) -> None:
         self.moves = self.deliveries = self.lost = 0
-        self.latencies = []
+        self.latencies, self.sent_at, self.heard_at = [], {}, {}
 
     def accepted(self, sent: float) -> None:
         if self.running:
@@ -49,6 +55,8 @@ class Player(ABC):
 
     seats = 2
     """The number of players in its match."""
+    watched = False
+    """Whether spectators watch its match, so that the meter needs the times of its moves."""
 
     def __init__(self, connection: ClientConnection, meter: Meter) -> None:
         self.connection, self.meter = connection, meter
@@ -59,10 +67,10 @@ class Player(ABC):
     @abstractmethod
     def on_text(self, text: bytes) -> None: ...
 
-    def act(self, payload: bytes) -> None:
-        """Send a move now, or at the next beat of this player's match."""
+    def act(self, payload: bytes, ply: int) -> None:
+        """Send a move at a ply now, or at the next beat of this player's match."""
         if not self.meter.interval:
-            self._send(payload)
+            self._send(payload, ply)
             return
         loop = asyncio.get_running_loop()
         now = loop.time()
@@ -70,11 +78,13 @@ class Player(ABC):
         self.beat = max(self.beat + self.seats * self.meter.interval, now)
         if self.beat == now:
             self.beat += random.random() * self.meter.interval
-        loop.call_at(self.beat, self._send, payload)
+        loop.call_at(self.beat, self._send, payload, ply)
 
-    def _send(self, payload: bytes) -> None:
+    def _send(self, payload: bytes, ply: int) -> None:
         if not self.connection.closed:
             self.sent = time.perf_counter()
+            if self.watched:
+                self.meter.sent_at[ply] = self.sent
             self.connection.send(payload)
 
 
@@ -86,7 +96,8 @@ class ReferencePlayer(Player):
     ) -> None:
         super().__init__(connection, meter)
         self.match, self.seat, self.requests = match, seat, 0
-        self._point = drawing_point if draws else first_point
+        self._cell = drawing_cell if draws else first_cell
+        self._board = bytearray()
 
     def on_text(self, text: bytes) -> None:
         if text.startswith(b'{"type":"finished"'):
@@ -98,12 +109,23 @@ class ReferencePlayer(Player):
         if _number_after(text, b'"seat":') == self.seat:
             self._accepted()
         ply = _number_after(text, b'"ply":')
+        self._update(text, ply)
         if ply % 2 == self.seat:
             self.requests += 1
+            y, x = divmod(self._cell(self._board, SIZE, self.seat), SIZE)
             self.act(
-                b'{"type":"move","id":%d,"match":%d,"ply":%d,%s}'
-                % (self.requests, self.match, ply, self._point(text, self.seat))
+                b'{"type":"move","id":%d,"match":%d,"ply":%d,"x":%d,"y":%d}'
+                % (self.requests, self.match, ply, x, y),
+                ply,
             )
+
+    def _update(self, text: bytes, ply: int) -> None:
+        """Place the stone of a move on this client's board, or empty it for a new match."""
+        if ply == 0:
+            self._board = bytearray(b"." * SIZE**2)
+        else:
+            x, y = _number_after(text, b'"x":'), _number_after(text, b'"y":')
+            self._board[y * SIZE + x] = ord("x")
 
     def _accepted(self) -> None:
         self.meter.accepted(self.sent)
@@ -111,11 +133,12 @@ class ReferencePlayer(Player):
 
 
 class Watcher(Player):
-    """Counts the messages that it receives, by sequence number if they have one."""
+    """Counts the moves that it receives, and notes when each came."""
 
     def on_text(self, text: bytes) -> None:
         if self.meter.running and text.startswith((b'{"type":"event"', b'{"type":"moved"')):
             self.meter.deliveries += 1
+            self.meter.heard_at[_number_after(text, b'"ply":') - 1] = time.perf_counter()
 
 
 class KibitzPlayer(Player):
@@ -158,7 +181,8 @@ class KibitzPlayer(Player):
         self.requests += 1
         self.act(
             b'{"type":"move","id":%d,"match":"%s","ply":%d,"action":%s}'
-            % (self.requests, match, ply, self._action(text))
+            % (self.requests, match, ply, self._action(text)),
+            ply,
         )
 
     def _action(self, text: bytes) -> bytes:
@@ -190,6 +214,20 @@ def first_point(text: bytes, seat: int) -> bytes:
     width = text.index(b'"', start) - start + 3  # the length of a row and of the separator after it
     y, x = divmod(text.index(b".", start) - start, width)
     return b'"x":%d,"y":%d' % (x, y)
+
+
+def first_cell(board: bytearray, size: int, seat: int) -> int:
+    """Return the first empty cell."""
+    return board.index(b".")
+
+
+def drawing_cell(board: bytearray, size: int, seat: int) -> int:
+    """Return an empty cell of a pattern without three in a row, or else any empty cell."""
+    for cell in range(size * size):
+        y, x = divmod(cell, size)
+        if board[cell] == ord(".") and (x // 2 + y) % 2 == seat:
+            return cell
+    return first_cell(board, size, seat)
 
 
 def drawing_point(text: bytes, seat: int) -> bytes:
@@ -228,6 +266,7 @@ async def seat_reference(
     for match in range(matches):
         for seat in range(2):
             player = ReferencePlayer(await connect(host, port), meter, match, seat, draws=draws)
+            player.watched = match == 0
             player.connection.send(b'{"type":"sit","match":%d}' % match)
             players.append(player)
     return players
@@ -277,6 +316,8 @@ async def seat_kibitz(
 ) -> list[KibitzPlayer]:
     """Open `lobbies` lobbies with all their players, and start their programmes."""
     players = await greet_groups(host, port, lobbies, meter, programme, tag)
+    for player in players[: programme.seats]:
+        player.watched = True
     await open_lobbies(players, programme, tag)
     return players
 

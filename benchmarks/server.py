@@ -37,7 +37,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -48,7 +48,7 @@ from urllib.parse import urlsplit
 import psutil
 import uvloop
 
-from benchmarks.crowd import Crowd, crowd
+from benchmarks.crowd import Crowd, Heard, crowd
 from benchmarks.machine import machine
 from benchmarks.players import (
     KibitzPlayer,
@@ -70,9 +70,13 @@ BYTECODE = {
     "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "kibitz-bench-bytecode"),
 }
 """Servers cache bytecode, like installed ones, regardless of the environment."""
-ServerName = Literal["kibitz", "reference", "sansio"]
-LAYERS: dict[ServerName, str] = {"reference": "asyncio", "sansio": "sansio"}
-"""The layers of `benchmarks.reference`."""
+ServerName = Literal["kibitz", "reference", "sansio", "ws"]
+REFERENCES: dict[str, Sequence[str]] = {
+    "reference": (sys.executable, "-m", "benchmarks.reference", "--layer", "asyncio"),
+    "sansio": (sys.executable, "-m", "benchmarks.reference", "--layer", "sansio"),
+    "ws": ("node", "benchmarks/peers/ws.mjs"),
+}
+"""The commands of servers with the protocol of `benchmarks.reference`."""
 Figures = dict[str, Any]
 
 FIVE = Programme("five-in-a-row", {"first": "seat-0"})
@@ -98,7 +102,7 @@ SETTLING_S = 10.0
 class Subject:
     """A measured server process."""
 
-    name: ServerName
+    name: str
     port: int
     process: psutil.Process
     started_s: float
@@ -121,7 +125,7 @@ class Subject:
 def subject(name: ServerName, database: Path | None = None) -> Iterator[Subject]:
     """Start a server process, wait until it listens, and kill it afterwards."""
     if name != "kibitz":
-        with serving(name, ["benchmarks.reference", "--layer", LAYERS[name]]) as server:
+        with serving(name, REFERENCES[name]) as server:
             yield server
         return
     with (
@@ -134,15 +138,15 @@ def subject(name: ServerName, database: Path | None = None) -> Iterator[Subject]
 def kibitz_server(database: str, *options: str) -> AbstractContextManager[Subject]:
     """Start kibitz with default settings, but without the limits per address."""
     words = ["serve", "--db", database, "--port", "0", "--unlimited", "--json", *options]
-    return serving("kibitz", ["kibitz", *words])
+    return serving("kibitz", [sys.executable, "-m", "kibitz", *words])
 
 
 @contextmanager
-def serving(name: ServerName, words: Sequence[str]) -> Iterator[Subject]:
-    """Run a module that prints its address as JSON when it listens, and kill it afterwards."""
+def serving(name: str, command: Sequence[str]) -> Iterator[Subject]:
+    """Run a command that prints its address as JSON when it listens, and kill it afterwards."""
     began = time.perf_counter()
     with subprocess.Popen(
-        [sys.executable, "-m", *words],
+        command,
         cwd=ROOT,
         env=os.environ | BYTECODE,
         stdout=subprocess.PIPE,
@@ -335,24 +339,31 @@ async def deliveries(
         alone = await measure(server, 1, meter, seconds)
         async with crowd(name, server.port, watchers, first_match(players), views) as watching:
             await asyncio.sleep(settling_s)
-            watched, delivered = await measure_watched(server, 1, meter, seconds, watching)
+            watched, heard = await measure_watched(server, 1, meter, seconds, watching)
         hang_up(players)
     extra = watched.cpu_us_per_move - alone.cpu_us_per_move
     return {
-        "deliveries per second": delivered / seconds,
-        "share of expected deliveries": delivered / (meter.moves * watchers),
+        "deliveries per second": heard.deliveries / seconds,
+        "share of expected deliveries": heard.deliveries / (meter.moves * watchers),
         "CPU us per delivery": extra / watchers,
+        "ms until the last spectator has a move": last_ms(meter.sent_at, heard.at),
     }
 
 
 async def measure_watched(
     server: Subject, matches: int, meter: Meter, seconds: float, watching: Crowd
-) -> tuple[Load, int]:
-    """Measure play with spectators; also return the number of deliveries to them."""
+) -> tuple[Load, Heard]:
+    """Measure play with spectators; also return what they have received."""
     await asyncio.sleep(1)
     watching.begin()
     load = await measure(server, matches, meter, seconds, warm_up=0)
     return load, watching.end()
+
+
+def last_ms(sent_at: Mapping[int, float], heard_at: Mapping[int, float]) -> float:
+    """Return the median time from sending a move until the last spectator has it."""
+    delays = [heard_at[ply] - sent for ply, sent in sent_at.items() if ply in heard_at]
+    return 1000 * statistics.median(delays)
 
 
 def first_match(players: Sequence[Player]) -> str:
