@@ -58,7 +58,7 @@ OF_CONSTANTS: Final[Mapping[str, tuple[str, str]]] = {
     "kibitz/commands/verify.py:EXIT_BAD": ("`record verify`", "Verification of a record failed."),
     "kibitz/commands/verify.py:EXIT_INCOMPLETE": (
         "`record verify`",
-        "A record is incomplete, but all records are valid as far as they go.",
+        "A record is incomplete, but no record is invalid.",
     ),
     "kibitz/process/isolation/entrypoint.py:EXIT_NOT_FOUND": (
         "a program behind `--stdio` or `--gomocup`",

@@ -29,10 +29,10 @@ would differ."""
 
 COVERAGE = """## Coverage of the reports
 
-Each figure, table and claim of the reports, the command that shows it here, and the verdict. The
-numbers come from the same results as above, so their runs, short or whole, have the dates and the
-versions that are named there. Rows that say "not reproduced yet" name the experiment that is
-missing, or the command that could decide it."""
+These tables list every figure, table and claim of the reports, the command that checks it, and the
+verdict. The numbers come from the results above, which also state the date, the version and the
+length of each run. A row with the verdict "not reproduced yet" names the missing experiment or a
+command that could decide the claim."""
 
 
 def page(

@@ -23,7 +23,7 @@ FOR_USERS: Final[Mapping[str, tuple[str, str]]] = {
     "KIBITZ_TOKEN": (
         "commands that connect",
         "Token of your account. kibitz sends it only to the server that `KIBITZ_SERVER` names,"
-        " and to other machines only over `wss://`. `--token-file` wins.",
+        " and to other machines only over `wss://`. `--token-file` overrides it.",
     ),
     "KIBITZ_LOBBY": ("`kibitz connect`", "Lobby to join, if `--lobby` does not set it."),
     "KIBITZ_NAME": ("`kibitz connect`", "Name of the player, if `--name` does not set it."),
@@ -44,20 +44,17 @@ FOR_USERS: Final[Mapping[str, tuple[str, str]]] = {
     "KIBITZ_CACHE": (
         "everything that plays",
         "Directory for compiled rules and searches. The default is `kernels` in the user's cache"
-        " directory,"
-        " `~/.cache/kibitz` on Linux.",
+        " directory, `~/.cache/kibitz` on Linux.",
     ),
     "KIBITZ_PLAIN": (
         "everything that plays",
-        "`1` runs rules and searches as Python and compiles nothing. They start at once and are"
-        " much slower."
-        " `NUMBA_DISABLE_JIT=1` does the same.",
+        "`1` turns compilation off: rules and searches run as Python, which starts at once but is"
+        " much slower. `NUMBA_DISABLE_JIT=1` does the same.",
     ),
     "KIBITZ_CGROUP": (
         "`serve`, `play`, `arena`",
-        "Directory of a cgroup (version 2) in which kibitz may make groups that limit the memory"
-        " of bots. See"
-        " [Isolate and limit bots](../how-to/isolation.md).",
+        "Directory of a cgroup (version 2) in which kibitz may create child groups that limit the"
+        " memory of bots. See [Isolate and limit bots](../how-to/isolation.md).",
     ),
     "KIBITZ_LLM_URL": (
         "bots that use a language model",
