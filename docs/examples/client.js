@@ -3,7 +3,8 @@
 //
 //     node client.js ws://127.0.0.1:8765 LOBBY NAME
 //
-// It prints a line of JSON when a match begins or ends, and finally the state that it has followed.
+// It prints a line of JSON when a match begins or ends. At the end it prints the final state of the
+// lobby, the hall and the drawings.
 "use strict";
 
 class Connection {
