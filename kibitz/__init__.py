@@ -1,7 +1,7 @@
 """kibitz: a board-game server for bots, people and spectators, with an SDK for bots.
 
 The names below are the public API. Each is imported from its own package on first access, so
-``import kibitz`` costs nothing.
+``import kibitz`` is fast.
 """
 
 from __future__ import annotations as annotations

@@ -29,7 +29,7 @@ def main() -> None:
     try:
         cli.main()
     finally:
-        gc.freeze()  # the last collections of the interpreter would walk over all objects
+        gc.freeze()  # the garbage collections at exit then skip all objects
 
 
 if __name__ == "__main__":

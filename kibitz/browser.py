@@ -25,7 +25,7 @@ def _redirecting(url: str) -> str:
     """Write a private file that redirects to `url`; return its address.
 
     The browser gets its address on the command line, which every user of the machine can read. The
-    redirect keeps the secret in the URL's fragment out of it.
+    redirect keeps the secret in the URL's fragment off the command line.
     """
     descriptor, name = tempfile.mkstemp(prefix="kibitz-", suffix=".html")
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -36,7 +36,7 @@ def _redirecting(url: str) -> str:
 
 
 def has_desktop(environment: Mapping[str, str], platform: str) -> bool:
-    """Return whether a browser window would open on this machine in front of a person."""
+    """Return whether a browser window on this machine would be visible to the user."""
     if "SSH_CONNECTION" in environment:
         return False
     if platform in ("darwin", "win32"):

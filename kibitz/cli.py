@@ -45,7 +45,7 @@ SECTIONS: dict[str, dict[str, Entry]] = {
         "lobby": ("kibitz.commands.lobby:lobby", "List lobbies; start, change or close your own."),
         "match": ("kibitz.commands.nouns:match", "List, shadow and abort matches on a server."),
         "record": ("kibitz.commands.nouns:record", "Replay, draw, analyze and verify records."),
-        "ladder": ("kibitz.commands.ladder:ladder", "Show ratings, or keep a standing ladder."),
+        "ladder": ("kibitz.commands.ladder:ladder", "Show ratings, or run a standing ladder."),
         "token": ("kibitz.commands.token:token", "Create, list and revoke the tokens of accounts."),
         "db": ("kibitz.commands.db:db", "Check and back up a server's database."),
     },
@@ -80,7 +80,7 @@ class Kibitz(CommandTable):
     """The command line, which reports errors as sentences."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Parse the options before the command; ``--help`` prints here."""
+        """Parse the options before the command; ``--help`` is handled here."""
         with _explained():
             return super().make_context(*args, **kwargs)
 
@@ -92,7 +92,7 @@ class Kibitz(CommandTable):
 
 @contextlib.contextmanager
 def _explained() -> Iterator[None]:
-    """Turn Ctrl-C into its status, and errors that the user can fix into a sentence.
+    """Turn Ctrl-C into an exit status, and errors that the user can fix into a sentence.
 
     A sentence may quote untrusted text from a file or a server, so it is made printable.
     """
@@ -129,11 +129,11 @@ def _sentence(error: BaseException) -> str | None:
         return f"{printable.line(str(error))}; {advice}"
     if isinstance(
         error, RefusedError
-    ):  # its path goes through a message that the user did not type
+    ):  # it names a path in the request, which the user did not write
         return printable.line(_WIRE_PATH.sub(r"\1:", str(error)))
     if isinstance(error, KibitzError | GameError | RecordError | StoreError):
         return printable.line(str(error) or type(error).__name__)
-    if isinstance(error, OSError):  # perhaps with the last lines of a log
+    if isinstance(error, OSError):  # may contain the last lines of a log
         return printable.lines(str(error) or type(error).__name__)
     return (
         f"the database: {printable.line(str(error))}" if isinstance(error, sqlite3.Error) else None

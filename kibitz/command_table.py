@@ -31,7 +31,8 @@ class CommandTable(click.Group):
         elsewhere: Iterable[str] = (),
         **kwargs: Any,
     ) -> None:
-        """Take the commands by section, and full names of other commands to suggest for a typo."""
+        """Store the commands by section; `elsewhere` has full names of others to suggest for a
+        typo."""
         super().__init__(*args, **kwargs)
         self.sections = sections
         self.entries = {name: entry for table in sections.values() for name, entry in table.items()}
@@ -50,7 +51,7 @@ class CommandTable(click.Group):
             signal.getsignal(signal.SIGINT) is interrupts.leave
         ):  # from here on the command can handle Ctrl-C and clean up
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        if not gc.isenabled():  # since the process began: collections skip what was imported
+        if not gc.isenabled():  # disabled by the entry point; collections skip frozen objects
             gc.freeze()
             gc.enable()
         return command

@@ -55,7 +55,7 @@ def _write(text: str, *, err: bool = False, nl: bool) -> None:
     if sys.stdout is None and not err:
         raise OSError("cannot write the output: stdout is closed")
     try:
-        # The stream itself, since click would write UTF-8 even to an ASCII stream.
+        # Pass the stream, because click would write UTF-8 even to an ASCII stream.
         click.echo(text, sys.stderr if err else sys.stdout, nl=nl)
     except BrokenPipeError:
         sys.exit(PIPE_CLOSED)

@@ -6,16 +6,17 @@ and 3 to 6 seats, `design_groups` guarantees:
 1. every entrant is in the same number of groups;
 2. every pair of entrants shares at least one group;
 3. if there are at most `MAX_COMPLETE_GROUPS` possible groups, the design has all of them, and all
-   pairs meet equally often; 4. otherwise the numbers of meetings of any two pairs differ by at most
-   one.
+   pairs meet equally often;
+4. otherwise the numbers of meetings of any two pairs differ by at most one.
 
-With more possible groups the design is *cyclic*: entrants are arranged in a circle, and rotating a
-base group by one place at a time yields one group per entrant. How often two entrants meet then
-depends only on their distance, so it suffices to balance the distances within a few base groups (R.
-C. Bose, "On the construction of balanced incomplete block designs", Annals of Eugenics 9, 1939).
-Hill climbing finds the base groups. It does not depend on the tournament, so a test of all numbers
-of entrants and seats can show that it always terminates. The tournament's seed only determines the
-order of the entrants on the circle.
+In case 4 the design is *cyclic*: entrants are arranged in a circle, and rotating a base group by
+one place at a time yields one group per entrant. How often two entrants meet then depends only on
+their distance, so it suffices to balance the distances within a few base groups (R. C. Bose, "On
+the construction of balanced incomplete block designs", Annals of Eugenics 9, 1939).
+
+Hill climbing finds the base groups. Its random numbers depend only on the number of entrants, so a
+test can run it for all numbers of entrants and seats and show that it always terminates. The
+tournament's seed only determines the order of the entrants on the circle.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ Item = TypeVar("Item")
 
 @functools.lru_cache(maxsize=16)
 def design_groups(entrants: int, seats: int, seed: int | str) -> tuple[Group, ...]:
-    """Return the groups of a design as entrants' numbers, in an order derived from `seed`."""
+    """Return the groups of a design, with entrants as indices, in an order derived from `seed`."""
     rng = random.Random(seed)
     if math.comb(entrants, seats) <= MAX_COMPLETE_GROUPS:
         return tuple(shuffled(list(itertools.combinations(range(entrants), seats)), rng))
@@ -78,7 +79,10 @@ def _base_groups(entrants: int, seats: int) -> list[list[int]]:
 def _hill_climb(
     entrants: int, seats: int, count: int, rng: random.Random
 ) -> list[list[int]] | None:
-    """Change one member at a time, rarely for the worse; return None if the climb gets stuck."""
+    """Search for balanced base groups; return None after `CLIMB_STEPS` steps.
+
+    Each step replaces one member of a group, rarely for a worse balance.
+    """
     bases = [shuffled(range(entrants), rng)[:seats] for _ in range(count)]
     meetings = _distance_counts(bases, entrants)
     for _ in range(CLIMB_STEPS):

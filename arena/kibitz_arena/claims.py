@@ -3,7 +3,7 @@
     Ada scores at least 95% against Bob    her share of the points in the games that both played
     Ada scores at least 60%                her share of the points against all opponents
     Ada is better than Bob                 the 95% interval of that share is above one half
-    Ada wins at least 95%                  of her games, sole first places; `against` works too
+    Ada wins at least 95%                  of her games, as the sole winner; `against` works too
     Ada never loses to Bob                 Bob never finishes ahead of her
     Ada has a mean score of at least 1850  in the game's own points
 
@@ -126,7 +126,7 @@ def _outcome(claim: Claim, game: GameLine) -> float:
 
 
 def _sample(claim: Claim, games: Sequence[GameLine], outcomes: Sequence[float]) -> Iterator[float]:
-    """Yield the claim's quantity for each game."""
+    """Yield the value that the claim averages, for each game."""
     for game, outcome in zip(games, outcomes, strict=True):
         seat = game.players.index(claim.entrant)
         if claim.kind == "mean score":
@@ -138,7 +138,10 @@ def _sample(claim: Claim, games: Sequence[GameLine], outcomes: Sequence[float]) 
 
 
 def mean_interval(values: Sequence[float], *, share: bool) -> tuple[float | None, float | None]:
-    """Return the 95% interval of the mean of `values`; with `share` the values are 0 to 1."""
+    """Return the 95% interval of the mean, or two None if there are too few values.
+
+    With `share` the values are 0 to 1.
+    """
     count = len(values)
     if count < (1 if share else 2):
         return None, None

@@ -1,7 +1,7 @@
 """Load a tournament from YAML or from values such as flags, and report all problems at once.
 
 The models in `tournament` check each value, the game checks options and openings, and `consistency`
-checks the combination of values. Errors contain the file, the line and the path.
+checks the combination of values. Each problem names the file, the line and the path of its value.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ Played = TypeVar("Played", bound=PlayedConfig)
 def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get) -> Tournament:
     """Parse the YAML `text` of a tournament.
 
-    Other files are resolved relative to the file `name`. `game_of` finds the rules, which check the
-    options. Its first call determines whether this process compiles kernels (see
+    Other files are resolved relative to the file `name`. `game_of` looks up the game, which checks
+    the options. Its first call determines whether this process compiles kernels (see
     `kibitz_games.compiled.kernels`). Raises `ConfigError`.
     """
     document = read_document(text, name)
@@ -62,7 +62,8 @@ def read_document(text: str, name: str) -> Document:
 def build(
     values: Mapping[str, Any], source: str, *, game_of: Callable[[str], Game] = registry.get
 ) -> Tournament:
-    """Build a tournament from `values`, such as flags; raise `ConfigError` with `source`."""
+    """Build a tournament from `values`, such as flags; `ConfigError` messages start with
+    `source`."""
     return _build(values, source, game_of, {})
 
 
@@ -103,7 +104,7 @@ def _with_openings(
 
 
 def plain_lines(lines: Mapping[Path, int]) -> dict[Path, int]:
-    """Return the lines of a document by the models' paths, with underscores."""
+    """Return the line numbers of a document by path, with underscores in keys as in the models."""
     return {tuple(with_underscores(part) for part in path): line for path, line in lines.items()}
 
 
@@ -114,9 +115,9 @@ def validated(
     lines: Mapping[Path, int],
     parts: Mapping[str, type[ConfigModel]],
 ) -> Config:
-    """Validate each of `values` and return the model; raises `ConfigError`.
+    """Validate `values` and return the model; raise `ConfigError` with all invalid values.
 
-    `parts` contains the models of nested keys.
+    `parts` maps nested keys to their models.
     """
     if not isinstance(values, Mapping):
         flaw = ConfigProblem(
@@ -139,7 +140,7 @@ def _problems_of(
     problems: dict[Path, ConfigProblem] = {}
     for detail in error.errors(include_url=False):
         if {RandomPlies.__name__, OpeningFile.__name__} & {*detail["loc"]}:
-            continue  # not helpful for a list of openings
+            continue  # about another form of `openings`, so it does not help
         path = _config_path(detail["loc"])
         if path not in problems:
             sentence = _message(detail, path, _model_at(path[:-1], model, parts))
@@ -197,7 +198,7 @@ def _unknown_key(key: str, model: type[ConfigModel]) -> str:
 def _check_game(
     tournament: Tournament, values: Mapping[str, Any], game_of: Callable[[str], Game]
 ) -> tuple[Tournament, list[ConfigProblem]]:
-    """Return the tournament with options as the game expects them, and the game's objections."""
+    """Return the tournament with typed options, and the problems that the game reports."""
     tournament, game, flaws = resolve_game(tournament, values, game_of)
     return tournament, flaws if game is None else [*_game_problems(tournament, game)]
 
@@ -205,9 +206,10 @@ def _check_game(
 def resolve_game(
     config: Played, values: Mapping[str, Any], game_of: Callable[[str], Game]
 ) -> tuple[Played, Game | None, list[ConfigProblem]]:
-    """Return a configuration with options as its game expects them, the game, and name problems.
+    """Look up the game of a configuration and convert the options to the types that it expects.
 
-    `values` are the values that the configuration was built from.
+    Return the configuration, the game and the problems; the game is None if it is unknown. `values`
+    are the values that the configuration was built from.
     """
     spec = config.game
     try:
@@ -248,7 +250,7 @@ def game_problems(
 
 
 def _opening_problems(tournament: Tournament, game: Game, plies: int) -> Iterator[ConfigProblem]:
-    """Yield why random opening plies are impossible."""
+    """Yield the reason if the game cannot start with `plies` random moves."""
     if "opening" not in game.Options.model_fields:
         yield ConfigProblem(("openings",), "random plies require a game with an option 'opening'")
         return

@@ -50,7 +50,8 @@ def abbreviated(value: Any) -> str:
 
 
 def _error_line(source: str, problem: ConfigProblem, lines: Mapping[Path, int]) -> str:
-    """Return the line of an error; a missing path has the line of its longest existing prefix."""
+    """Return the text of an error; a path without a line has the line of its longest known
+    prefix."""
     parts = (problem.path[:length] for length in range(len(problem.path), -1, -1))
     line = next((lines[part] for part in parts if part in lines), None)
     where = source if line is None else f"{source}:{line}"

@@ -1,4 +1,4 @@
-"""A counted game, as used by tables, claims and result files."""
+"""A game that counts toward the results, as used by tables, claims and result files."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ TERMINATION_OF: dict[Cause, Termination] = {
 
 
 class GameLine(Tolerant):
-    """A counted game. `players`, `places` and `causes` are by seat."""
+    """A game that counts toward the results. `players`, `places` and `causes` are by seat."""
 
     tag: str
     block: str
     round: int | None = Field(None, description="the round of a Swiss tournament, from 1")
     match: str = Field(description="the key of the match on its server")
     players: list[str]
-    places: list[int] = Field(description="1 is best, ties share it")
+    places: list[int] = Field(description="1 is best, ties share a place")
     scores: list[float] = Field(default_factory=list, description="the game's own points")
-    causes: list[Cause | None] = Field(description="why a seat dropped out before the end")
+    causes: list[Cause | None] = Field(description="why a seat dropped out, by seat")
     takeovers: list[bool] = Field(
         default_factory=list,
-        description="by seat, whether another connection took over the seat while its own was open",
+        description="whether another connection took over a seat with an open connection, by seat",
     )
     cause: Cause = Field(description="what ended the game")
     termination: Termination

@@ -1,4 +1,4 @@
-"""A game and its options as typed by people: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``."""
+"""A game and its options as users type them: ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def parse_options(game: Game, typed: dict[str, str]) -> Options:
     """Parse options with the types that the game expects, without the game's own checks.
 
     ``2`` is a number for one option, and a word or a one-element list for another. A value that
-    fits no type keeps its most literal reading, so that the game's check reports what was expected.
+    fits no type is parsed in the likeliest way, so that the game's own check reports what was
+    expected.
     """
     return {key: parse_value(game.Options, key, text) for key, text in typed.items()}
 
@@ -49,9 +50,10 @@ def parse_pairs(pairs: Iterable[str]) -> dict[str, str]:
 
 
 def parse_value(model: type[BaseModel] | None, key: str, text: str) -> Value:
-    """Return the first reading of a value that the option accepts, or else the likeliest one.
+    """Return the likeliest reading of a value that the option accepts.
 
-    Without a model, because the game is unknown, it is also the likeliest one.
+    If the option accepts none, or if there is no model because the game is unknown, return the
+    likeliest reading.
     """
     candidates = [*_candidates(text)]
     taken = (

@@ -1,7 +1,7 @@
 """The journal format: a write-ahead log in JSON Lines for a tournament or a ladder.
 
 The first line identifies the tournament or ladder; each further line is an entry. A line is synced
-to disk before its effects. Lines are only appended, so only the last one can be torn;
+to disk before it takes effect. Lines are only appended, so only the last one can be torn;
 `runner.journal_file` truncates it.
 
     JournalError
@@ -38,7 +38,7 @@ class JournalMismatchError(JournalError):
 
 
 class Header(Strict):
-    """The first line, which identifies the journal's owner.
+    """The first line, which identifies the tournament or ladder.
 
     It may contain a seed, so only the host may see it.
     """
@@ -83,7 +83,8 @@ class JournalFormat(Generic[E]):
     def parse(self, data: bytes) -> ParsedJournal[E]:
         """Parse a journal.
 
-        Text after the last line end is torn. Raises `JournalError` for an invalid complete line.
+        Bytes after the last line end belong to a torn line. Raises `JournalError` for an invalid
+        complete line.
         """
         length = data.rfind(b"\n") + 1
         lines = data[:length].splitlines()

@@ -19,7 +19,7 @@ NEXT_GAMES: Final = 20
 
 
 class ScheduledPairing(Tolerant):
-    """A running or upcoming game; `players` are by seat."""
+    """A running or upcoming game; `players` has the names by seat."""
 
     tag: str = Field(description="the tag of the lobby's match")
     round: int | None = Field(None, description="the round of a Swiss tournament, from 1")

@@ -1,4 +1,4 @@
-"""Openings for games with an option `opening`, a list of moves placed before play.
+"""Openings for games with an option `opening`, a list of moves that are made before play starts.
 
 They are drawn at random or read from other programs' files.
 """
@@ -13,7 +13,7 @@ from kibitz_games.core.game_file import GameFileError
 from kibitz_protocol.wire.values import Options
 
 MAX_ATTEMPTS = 1000
-"""The number of random lines to try; most games refuse very few."""
+"""The number of random openings to try; most games accept nearly all of them."""
 
 
 def random_opening(
@@ -21,7 +21,8 @@ def random_opening(
 ) -> Options:
     """Return ``{"opening": [...]}`` with `plies` random moves that the game accepts.
 
-    The same arguments give the same moves. Raises `GameError` if the game accepts no line.
+    The same arguments give the same moves. Raises `GameError` if the game accepts none of
+    `MAX_ATTEMPTS` openings.
     """
     rng = random.Random(seed)
     for _ in range(MAX_ATTEMPTS):
@@ -63,7 +64,7 @@ def read_openings(
 def _random_line(
     game: Game, options: Model, seats: int, plies: int, rng: random.Random
 ) -> list[str]:
-    """Return random moves from the start; fewer than `plies` if the play ends."""
+    """Return random moves from the start; fewer than `plies` if the game ends earlier."""
     state = game.start(options, seats, game.deal(options, seats, 0))
     line: list[str] = []
     while len(line) < plies and game.to_act(state) != TERMINAL:

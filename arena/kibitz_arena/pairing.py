@@ -78,9 +78,10 @@ def _least_met(names: Sequence[str], met: Mapping[NamePair, int]) -> Allowed:
 
 
 def _preferred(first: str, others: Sequence[str], points: Mapping[str, float]) -> list[str]:
-    """Order opponents: equal points first, starting half a group further down, then lower ones.
+    """Order opponents: those with equal points, from the middle of their group, then the others.
 
-    So the upper half of a point group plays the lower half, first against first, as usual.
+    So the upper half of a point group plays the lower half in order, as is usual in Swiss
+    tournaments.
     """
     equal = [name for name in others if points[name] == points[first]]
     half = len(equal) // 2

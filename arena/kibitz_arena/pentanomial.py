@@ -41,7 +41,7 @@ class Pentanomial:
     counts: Pairs = (0, 0, 0, 0, 0)
 
     def with_pairs(self, points: float, number: int = 1) -> Pentanomial:
-        """Return the counts with more pairs that scored 0, 0.5, 1, 1.5 or 2 points."""
+        """Return the counts plus `number` pairs that scored `points` (0, 0.5, 1, 1.5 or 2)."""
         place = round(2 * points)
         if place != 2 * points or not 0 <= place <= 4:
             raise ValueError(f"expected 0, 0.5, 1, 1.5 or 2 points, not {points}")
@@ -89,18 +89,18 @@ class Pentanomial:
 
 
 UNKNOWN: Final = Interval(0.0, -math.inf, math.inf)
-"""The difference of players who have not met."""
+"""The Elo difference between players who have not met."""
 
 
 def _elo(score: float) -> float:
-    """Return the difference in Elo at which a player is expected to have a score."""
+    """Return the Elo difference that corresponds to an expected score."""
     if score <= 0 or score >= 1:
         return -math.inf if score <= 0 else math.inf
     return 400 * math.log10(score / (1 - score))
 
 
 def _ratio(difference: float, deviation: float) -> float:
-    """Return a difference of scores in normalized Elo."""
+    """Convert a score difference to normalized Elo."""
     if deviation == 0:
         return math.copysign(math.inf, difference) if difference else 0.0
     return difference / deviation * NORMALIZED_SCALE

@@ -1,13 +1,11 @@
 """Ratings: the strength of entrants in Elo units, with intervals.
 
-The model
----------
-A game is a Plackett-Luce ranking: among the players who have not finished yet, each finishes next
-with a probability proportional to ``10 ** (strength / 400)`` (R. L. Plackett, Applied Statistics
-24, 1975; D. R. Hunter, "MM algorithms for generalized Bradley-Terry models", Annals of Statistics
-32, 2004). For two players it is the Bradley-Terry model, that is, Elo's: A finishes ahead of B with
-probability ``1 / (1 + 10 ** (-(a - b) / 400))``, for two seats as for six. Each seat also has an
-effect (such as the advantage of the first move), which is fitted as well.
+The model --------- A game is a Plackett-Luce ranking: among the players who have not finished yet,
+each finishes next with a probability proportional to ``10 ** (strength / 400)`` (R. L. Plackett,
+Applied Statistics 24, 1975; D. R. Hunter, "MM algorithms for generalized Bradley-Terry models",
+Annals of Statistics 32, 2004). For two players it is the Bradley-Terry model, that is, Elo's: A
+finishes ahead of B with probability ``1 / (1 + 10 ** (-(a - b) / 400))``, with any number of seats.
+Each seat also has an effect (such as the advantage of the first move), which is fitted as well.
 
 A tie counts as the mean over all orders of the tied players: for two players, half a win each,
 which is how Elo lists and fishtest's logistic Elo count a draw. So a rating describes the *expected
@@ -142,7 +140,10 @@ def rate_entrants(
     anchors: Mapping[str, float],
     mean: float,
 ) -> dict[str, EntrantRating]:
-    """Rate anchors and entrants that have played, by name; games refer to entrants by number."""
+    """Return the ratings of anchors and of entrants that have played, by name.
+
+    `games` refer to entrants by their index in `entrants`.
+    """
     if not games:
         return {}
     known = {number: anchors[name] for number, name in enumerate(entrants) if name in anchors}
@@ -247,7 +248,7 @@ class _ChoiceSets:
     """Choice sets: sets of seats that could finish next.
 
     For every member of every set, ``features`` has the index of its strength and of its seat
-    effect; short sets are padded, and ``absent`` is minus infinity for the padding.
+    effect; short sets are padded, and ``mask`` is minus infinity for the padding.
     """
 
     features: Indices  # [sets, members, 2]

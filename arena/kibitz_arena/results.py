@@ -58,11 +58,13 @@ class EntrantStanding(Tolerant):
     wins: int = Field(description="games in which it was alone in first place")
     draws: int = Field(description="games in which it shared first place")
     losses: int = Field(description="all its other games")
-    mean_place: float | None = Field(description="mean place; 1 is best, ties share the mean")
+    mean_place: float | None = Field(
+        description="mean place; 1 is best, and tied seats get the mean of their places"
+    )
     mean_score: float | None = Field(None, description="mean of the game's own points")
     points: float = Field(
-        description="the share of opponents beaten, ties as half, summed over its games; a game of"
-        " two gives 1, 0.5 or 0. A bye counts like winning its block"
+        description="the share of opponents beaten, ties as half, summed over its games; a game"
+        " with two seats gives 1, 0.5 or 0. A bye counts like winning its block"
     )
     byes: int = Field(0, description="blocks of a Swiss tournament in which it had no opponent")
     rating: float | None = None
@@ -103,7 +105,7 @@ class Results(Tolerant):
     crosstable: list[list[HeadToHead | None]]
     games: list[GameLine] = Field(description="in the order in which they ended")
     planned: int = Field(description="number of games in the whole tournament")
-    played: int = Field(description="number of counted games so far")
+    played: int = Field(description="number of games so far that count")
     finished: bool = Field(description="whether no games are left to play")
     stopped: str | None = Field(None, description="why the tournament ended before its last game")
     sequential: SprtResult | None = Field(None, description="the state of the sequential test")

@@ -236,7 +236,10 @@ def _make_block(
 
 
 def _first_seating(tournament: Tournament, tag: str, group: Group, cycle: int) -> Group:
-    """Return the first seating: two entrants alternate; for more, the order is random."""
+    """Return the seating of a block's first game.
+
+    Two entrants swap seats from cycle to cycle; more entrants are seated randomly.
+    """
     if len(group) == 2:
         return group if cycle % 2 == 0 else group[::-1]
     rng = random.Random(_short_seed(tournament, "seating", tag))
@@ -244,7 +247,7 @@ def _first_seating(tournament: Tournament, tag: str, group: Group, cycle: int) -
 
 
 def _seeding_order(tournament: Tournament) -> list[str]:
-    """Return the names in seeding order; unseeded entrants keep their order."""
+    """Return the names in seeding order; unseeded entrants are last, in the tournament's order."""
     last = len(tournament.entrants) + 1
     return [
         entrant.name

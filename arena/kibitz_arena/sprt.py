@@ -1,11 +1,11 @@
 """Sequential probability ratio tests: decide with few games whether A is better than B.
 
-The generalized sequential probability ratio test (GSPRT) on the scores of blocks. Under H0, A's
-expected score is that of a player `elo0` stronger than B; under H1, `elo1` stronger, in logistic
-Elo: ``1 / (1 + 10 ** (-elo / 400))``. After every block the test compares the maximum likelihood of
-the scores so far under H1 and under H0. The test ends when the logarithm of that ratio (LLR) leaves
-the interval from ``log(beta / (1 - alpha))`` to ``log((1 - beta) / alpha)`` (A. Wald, Sequential
-Analysis, 1947).
+This is the generalized sequential probability ratio test (GSPRT) on the scores of blocks. Under H0,
+A's expected score is that of a player `elo0` stronger than B; under H1, `elo1` stronger, in
+logistic Elo: ``1 / (1 + 10 ** (-elo / 400))``. After every block the test compares the maximum
+likelihood of the scores so far under H1 and under H0. The test ends when the logarithm of that
+ratio (LLR) leaves the interval from ``log(beta / (1 - alpha))`` to ``log((1 - beta) / alpha)`` (A.
+Wald, Sequential Analysis, 1947).
 
 The unit is the block, not the game: the games of a block share a seed and an opening, so their
 results are not independent, and counting them individually would overstate the evidence. For two
@@ -35,7 +35,7 @@ PSEUDOCOUNT: Final = 1e-3
 """The pseudo-count for outcomes that never occurred, in blocks, as in fishtest; keeps values
 finite."""
 BISECTION_STEPS: Final = 100
-"""The number of bisection steps for a likelihood's multiplier; doubles need 60."""
+"""The number of bisection steps for a likelihood's multiplier; 60 suffice for doubles."""
 
 
 class SprtResult(Tolerant):
@@ -47,11 +47,11 @@ class SprtResult(Tolerant):
     alpha: float
     beta: float
     state: State
-    llr: float = Field(description="log-likelihood ratio of H1 against H0, at the decision if any")
-    lower: float = Field(description="H0 is accepted when the LLR gets here")
-    upper: float = Field(description="H1 is accepted when the LLR gets here")
+    llr: float = Field(description="log-likelihood ratio of H1 against H0; final once decided")
+    lower: float = Field(description="H0 is accepted when the LLR falls to this bound")
+    upper: float = Field(description="H1 is accepted when the LLR rises to this bound")
     blocks: int = Field(description="how many blocks were counted")
-    score: float | None = Field(description="the mean score of A against B, 0 to 1, in these")
+    score: float | None = Field(description="the mean score of A against B in them, 0 to 1")
     pairs: Pairs | None = Field(
         None, description="for two seats: the blocks in which A scored 0, 1/2, 1, 3/2 and 2 points"
     )

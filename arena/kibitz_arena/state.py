@@ -61,7 +61,7 @@ class TournamentState:
         self.schedule = schedule or Schedule(tournament)
         self._planned = self.schedule.total
         self.ended: dict[str, GameEnded] = {}
-        """The counted games by their own tags, in the order in which they ended."""
+        """The games that count, by their own tags, in the order in which they ended."""
         self.points: dict[str, float] = dict.fromkeys(tournament.names, 0.0)
         """The entrants' points from games, without byes."""
         self.requeued = 0
@@ -80,7 +80,7 @@ class TournamentState:
         self._retry_queue: deque[str] = deque()
         """Games that failed and have not been arranged again."""
         self._outstanding: dict[str, str] = {}
-        """The game's own tag by the tag of the arranged attempt."""
+        """Maps the tag of each outstanding attempt to the game's own tag."""
         self._attempts: Counter[str] = Counter()
         self._remaining: Counter[str] = Counter()
         """The number of unfinished games of each block."""
@@ -102,7 +102,7 @@ class TournamentState:
     def due(self, at_most: int) -> list[DueGame]:
         """Return the next games to request, so that at most `at_most` are outstanding.
 
-        Failed games come first. Empty once the tournament has stopped or is decided.
+        Failed games come first. The list is empty once the tournament has stopped or is decided.
         """
         room = at_most - len(self._outstanding)
         if room <= 0 or self.over:
@@ -133,7 +133,7 @@ class TournamentState:
 
     @property
     def played(self) -> int:
-        """The number of counted games."""
+        """The number of games that count so far."""
         return len(self.ended)
 
     @property
@@ -150,7 +150,7 @@ class TournamentState:
 
     @property
     def decided(self) -> bool:
-        """Whether the sequential test is decided, or was at the recorded stop."""
+        """Whether the sequential test is decided, or the journal says that it was."""
         by_entry = self.stopped is not None and self.stopped.reason == "decided"
         return by_entry or (self._sprt is not None and self._sprt.result.decided)
 
@@ -249,7 +249,7 @@ class TournamentState:
         own = self.game(tag).tag
         expected = attempt_tag(own, self._attempts[own])
         if tag != expected or own in self.ended or tag in self._outstanding:
-            raise JournalError(f"the game {tag!r} is not waiting")
+            raise JournalError(f"the game {tag!r} cannot be requested now")
         return own
 
     def _apply_ended(self, entry: GameEnded) -> None:
@@ -258,7 +258,7 @@ class TournamentState:
         if tuple(entry.players) != game.players or len(entry.result.seats) != len(game.players):
             raise JournalError(f"expected the players {list(game.players)}, got {entry.players}")
         if entry.result.cause in UNDECIDED:
-            raise JournalError(f"the game {entry.tag!r} failed, which never counts")
+            raise JournalError(f"the game {entry.tag!r} failed, so it cannot count")
         del self._outstanding[entry.tag]
         self.ended[own] = entry
         ranks = [seat.rank for seat in entry.result.seats]
@@ -282,7 +282,8 @@ class TournamentState:
         return own
 
     def _complete_block(self, block: str) -> None:
-        """Update the sequential test after a completed block, and pair the next Swiss round."""
+        """Update the sequential test after a completed block, and pair the next Swiss round if
+        due."""
         if self._sprt is not None:
             places = [*self._ranks_of(block, self._sprt.stop.better)]
             if places:

@@ -14,8 +14,8 @@ A *block* is one game for every rotation of the seats, all with the same seed an
 seats and luck even out. `blocks` is the number of blocks per pairing, or per group if games have
 more than two seats; `games` sets the number of games instead.
 
-Errors contain the line, the path, the value and the expectation. List indices start at 0, as in
-paths in the server's responses.
+Error messages contain the line, the path, the value, and what was expected. List indices start at
+0, as in paths in the server's responses.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ FOREIGN_CLOCK: Final = "move=60"
 MAX_ENTRANTS: Final = 64
 """The maximum number of seats of a lobby."""
 MAX_GAMES: Final = 1_000_000
-"""The maximum number of games: larger tournaments take too long, and the schedule is in memory."""
+"""The maximum number of games: larger tournaments take too long, and the schedule must fit in
+memory."""
 CHANGEABLE_KEYS: Final = frozenset(
     {"claims", "concurrency", "deadline", "ratings", "retries", "limits", "stop"}
 )
@@ -275,7 +276,7 @@ class Tournament(PlayedConfig):
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._ -]{0,59}$")]
-    """The tournament's name, also that of its directory."""
+    """The name of the tournament and of its directory."""
     game: GameSpec
     """The game with its options, as in ``chinese-checkers:size=3``."""
     seats: Annotated[int, Field(ge=2, le=6)] = 2
@@ -349,7 +350,7 @@ class Tournament(PlayedConfig):
 
     @property
     def base_seed(self) -> int | str:
-        """The seed; 0 before it is drawn, which suffices to check a tournament."""
+        """The seed, or 0 before it is drawn; any seed suffices to check a configuration."""
         return 0 if self.seed is None else self.seed
 
     @property

@@ -1,11 +1,11 @@
-"""Analysis of recorded matches: evaluate them move by move, play them on, and verify them.
+"""Analysis of recorded matches: evaluate them move by move, continue them, and verify them.
 
-    recorded_turns the turns of a record, each with the match at that point
+    recorded_turns  the turns of a record, each with the match at that point
     seated_bot      a bot that runs in this process in a seat of such a match
-    continuation a match played to its end by seated bots
+    continuation    plays a match to its end with seated bots
     evaluation      a bot's evaluation of every move of a record
-    evaluation_text its output for a terminal, as SVG, as JSON, and as a record with comments
-    branch          games played on from a ply with another bot in one seat
+    evaluation_text the evaluation as text for a terminal, as SVG, and as JSON
+    branch          games that continue from a ply, with another bot in one seat
     watched_match   a running match as spectators see it
     shadow          a bot's moves at every turn of a seat of a running match
     record_source   loads the records that a user names

@@ -1,4 +1,4 @@
-"""Plays a match on from one of its plies with other bots, to see how they would have done."""
+"""Continues a match from one of its plies with other bots, to see how they would have done."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class BranchPlan:
     """The settings of games to play from one ply of a match."""
 
     ply: int
-    """The number of plies of the match before the games start."""
+    """The games start after this many plies of the match."""
     bots: Mapping[int, str]
     """The bot in each seat, as on the command line: ``game/name`` or a Python file."""
     seat: int
@@ -41,7 +41,7 @@ class BranchOutcome:
     """
 
     recorded: Result | None
-    """The seat's result in the match itself, None if it had not ended."""
+    """The result of the match itself, None if it had not ended."""
     scores: list[float] = field(default_factory=list)
     """The scores of games in which no other seat failed; the other games are inconclusive."""
     ranks: Counter[int] = field(default_factory=Counter)
@@ -53,7 +53,7 @@ class BranchOutcome:
 
     @property
     def mean(self) -> float:
-        """The seat's mean score; raises if no game was counted."""
+        """The seat's mean score; raises `ZeroDivisionError` if `scores` is empty."""
         return sum(self.scores) / len(self.scores)
 
     @property
@@ -145,13 +145,13 @@ def missing_seats(match: MatchState, given: Mapping[int, str]) -> list[int]:
 def plan_seats(match: MatchState, seat: int, bot: str, others: Sequence[str]) -> dict[int, str]:
     """Return the bot of each seat: `bot` in `seat`, and `others` in the other seats in order.
 
-    A single one of `others` is used for all of them. Raises `ValueError` for a wrong number of
-    bots.
+    If `others` has a single bot, it plays all the other seats. Raises `ValueError` for a wrong
+    number of bots.
     """
     rest = missing_seats(match, {seat: bot})
     if len(others) == 1:
         others = [*others] * len(rest)
     if len(others) != len(rest):
         names = ", ".join(f"{vacant + 1} ({match.players[vacant].name})" for vacant in rest)
-        raise ValueError(f"expected bots for seat {names}: --others once, or once for each")
+        raise ValueError(f"expected bots for seat {names}: pass --others once, or once per seat")
     return {seat: bot, **dict(zip(rest, others, strict=True))}

@@ -12,8 +12,8 @@ from kibitz_server.match.state import MatchState
 def play_on(match: MatchState, bots: Mapping[int, SeatedBot]) -> tuple[Result, list[Entry]]:
     """Play `match` to its end in place; return the result and the new entries.
 
-    `bots` has one for every seat still playing. A bot that raises or does not answer with a legal
-    move forfeits its seat, as on a server after its last try. Clocks do not run.
+    `bots` has one for every seat still playing. A bot forfeits its seat at once if it raises an
+    error or does not answer with a legal move; a server may allow more attempts. Clocks do not run.
     """
     entries: list[Entry] = []
     while match.result is None:

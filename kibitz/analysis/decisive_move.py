@@ -1,9 +1,9 @@
 """The decisive move of a seat: the one that gave away a better result.
 
 The search goes through the seat's turns from the end of the record to its start. From each turn a
-bot plays all seats to the end. The first turn found from which the seat does better than in the
-match is its last chance, and the move played there is the decisive one. With a perfect bot the
-answer is exact; otherwise it is only as good as the bot's play.
+bot plays all seats to the end. The search ends at the first turn from which the seat does better
+than in the match. That turn was its last chance, and the move played there is the decisive one.
+With a perfect bot the answer is exact; otherwise it is only as good as the bot's play.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kibitz_protocol.wire.records import Entry, Moved, Result
 STRONGEST = ("solver", "champion", "threat", "hunter", "mcts")
 """Names of house bots by preference; the default is the first that the game has."""
 WITHOUT_VALUES = frozenset({"hunter"})
-"""Those that give a position no value."""
+"""Bots in `STRONGEST` that do not report the value of a position."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ def decisive_move(
 ) -> DecisiveMove | None:
     """Return the decisive move of `seat`, None if it could never have done better.
 
-    `factory` makes the bots that play on, with `ms` milliseconds per turn; `on_turn` is called with
-    every turn tried. Raises `ValueError` for an unfinished match, `BrokenLog`, and `BotFailedError`
-    if the bot fails in a game.
+    `factory` makes the bots that finish the match from each turn, with `ms` milliseconds per turn;
+    `on_turn` is called with every turn tried. Raises `ValueError` for an unfinished match,
+    `BrokenLog`, and `BotFailedError` if the bot fails in a game.
     """
     if record.footer is None:
         raise ValueError("expected the record of a finished match")

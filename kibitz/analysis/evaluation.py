@@ -16,7 +16,7 @@ from kibitz_search.algorithms.score import plies_to_end
 from kibitz_server.match.state import MatchState
 
 MOST_SWINGS = 5
-"""The greatest changes that are listed."""
+"""The maximum number of losses of value to list."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class MoveEvaluation:
     def end_in(self) -> int | None:
         """The number of plies to a proven win or loss, None if nothing is proven.
 
-        0 if the bot gave no number.
+        It is 0 if the bot did not report a number.
         """
         return None if self.value is None else plies_to_end(self.value)
 
@@ -145,13 +145,13 @@ class Scale:
             self.low, self.high = self.low - 1.0, self.high + 1.0
 
     def place(self, evaluation: MoveEvaluation) -> float | None:
-        """Return a value scaled to `low` to `high`, None if there is none."""
+        """Return the value, with proven results at `low` or `high`; None if there is no value."""
         if evaluation.proven is not None:
             return self.high if evaluation.proven == "won" else self.low
         return evaluation.value
 
     def beyond(self, evaluation: MoveEvaluation) -> float | None:
-        """Return the same value; proven results lie half the scale beyond its ends."""
+        """Return the value as `place` does, but put proven results half a scale beyond the ends."""
         place = self.place(evaluation)
         if place is None or evaluation.proven is None:
             return place
@@ -176,7 +176,10 @@ def swings(evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
 
 
 def costliest(evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
-    """Return the greatest losses of value, at most five; gains mirror the others' losses."""
+    """Return the greatest losses of value, at most five.
+
+    Gains are omitted, because they mirror the losses of the other seats.
+    """
     return [swing for swing in swings(evaluations) if swing.change < 0][:MOST_SWINGS]
 
 

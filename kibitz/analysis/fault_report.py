@@ -46,7 +46,7 @@ def write_report(report: MatchReport, record: Path, directory: Path) -> Path | N
 
 
 def write_text(report: MatchReport, path: Path) -> None:
-    """Write a report as text, atomically; its record is on the server."""
+    """Write the report of a match on a server as text, atomically."""
     lines = report_lines(report, f"{report.match}.jsonl")
     write_atomically(path, "\n".join(lines) + "\n")
 

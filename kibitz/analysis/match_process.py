@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from kibitz_server.directory.analyses import AnalysisCommand
 
 NICENESS: Final = 19
-"""Everything goes first."""
+"""The lowest priority, so that all other processes run first."""
 
 
 def analysis_command(limits: Sequence[str] = ()) -> AnalysisCommand | None:
     """Return the command of the process, None if the searches are not installed.
 
-    `limits` are those of `parent_death.child_command`.
+    `limits` are passed to `parent_death.child_command`.
     """
-    if find_spec("numba") is None:  # as plain Python, searches see little in a tenth of a second
+    if find_spec("numba") is None:  # without it, searches are too slow for 0.1 s per move
         return None
 
     def command(url: str, match: str, ms: int, out: str) -> Sequence[str]:
@@ -40,7 +40,7 @@ def analysis_command(limits: Sequence[str] = ()) -> AnalysisCommand | None:
 
 
 def main(url: str, match: str, ms: str, out: str) -> None:
-    """Write the analysis of a match to a file; print how many moves are judged meanwhile."""
+    """Write the analysis of a match to a file; print the number of evaluated moves meanwhile."""
     from kibitz.analysis import evaluation, evaluation_text
     from kibitz.analysis.decisive_move import strongest
     from kibitz.analysis.recorded_turns import game_of

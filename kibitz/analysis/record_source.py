@@ -20,13 +20,13 @@ def load(source: str, server: str) -> Record:
 
 
 def is_file(source: str) -> bool:
-    """Return whether a source is a file; match keys have no dots."""
+    """Return whether a source is a file; match keys contain no dots or slashes."""
     return Path(source).is_file() or "." in source or "/" in source
 
 
 def read(source: str) -> Record:
-    """Return the record in a file, which another program may have saved.
+    """Return the record in a file, which may be in another program's format.
 
-    Raises `RecordError`, and `OSError` as `open`.
+    Raises `RecordError`, and `OSError` like `open`.
     """
     return read_match(source, registry.load_all)

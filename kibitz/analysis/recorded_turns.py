@@ -1,4 +1,4 @@
-"""The turns of a recorded match, each with the match before the move."""
+"""The turns of a recorded match, each with the state of the match before the move."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def recorded_turns(game: Game, record: Record) -> Iterator[RecordedTurn]:
 
 
 def turn_at(game: Game, record: Record, ply: int) -> RecordedTurn:
-    """Return the turn after `ply` plies. Raises `NoSuchTurnError`, and as `recorded_turns`."""
+    """Return the turn after `ply` plies. Raises `NoSuchTurnError` and `BrokenLog`."""
     last = -1
     for turn in recorded_turns(game, record):
         if turn.ply == ply:

@@ -53,11 +53,11 @@ def begin(bot: Bot, match: Match) -> None:
 
 
 class SeatedBot:
-    """A bot that joins a match as after a restart: it gets the match first, then the turns.
+    """A bot that joins a match in progress: it gets the match first, then its turns.
 
     It sees only what its seat sees, as on a server. Random bots use `match_id` as their seed, so
-    the same id gives the same moves. Each turn has `ms` milliseconds; with None, the time left on
-    the clock. Raises `BotFailedError`.
+    the same id gives the same moves. Each turn has `ms` milliseconds; with None, a budget from the
+    match's clock. Raises `BotFailedError`.
     """
 
     def __init__(

@@ -88,7 +88,7 @@ class Shadow:
                 answer = asyncio.run(awaited(answer))
             wire, comment = parse_answer(answer, turn)
             return ShadowAnswer(turn.ply, self._notation(turn, wire), comment or Comment(), True)
-        except Exception as error:  # noqa: BLE001 - a bot may raise anything, the match goes on
+        except Exception as error:  # noqa: BLE001 - a bot may raise anything; the match continues
             reason = f"{type(error).__name__}: {error}"
             return ShadowAnswer(turn.ply, reason, Comment(), legal=False)
 

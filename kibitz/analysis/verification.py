@@ -1,13 +1,12 @@
 """Verifies that a correct server could have written a record.
 
 The checks need only the file. They cover the hash chain over its lines, the commitment to the seed
-and the start drawn from the seed. They replay every move by the rules, every clock by its ledger,
-every drop-out by its reason, and the result. In games with hidden information they also check what
-each seat was sent.
+and the start drawn from the seed. They replay every move, and check the clocks, the reason of every
+drop-out, and the result. In games with hidden information they also check what each seat was sent.
 
-Only the footer has a hash, so a record without one is incomplete: its names, settings and moves are
-unverified, and `verify` says so. A forged record that follows all rules passes, for example with
-another name or with another legal move that leads to the same end. Only a comparison with the
+Only the footer has a hash. A record without a footer is incomplete: its names, settings and moves
+cannot be verified, and `verify` says so. A forged record that follows all rules passes, for example
+with another name or with another legal move that leads to the same end. Only a comparison with the
 server's own record detects it.
 """
 
@@ -142,7 +141,7 @@ def _check_end(record: Record, footer: Footer, match: MatchState, path: str) -> 
 
 
 def _check_sent(record: Record, footer: Footer, match: MatchState, path: str) -> None:
-    """Compare the digests of the data sent to each seat with what it may know."""
+    """Check that each seat was sent exactly the data that it may see, by comparing digests."""
     claimed = footer.sent
     line = len(record.entries) + 2
     if not match.game.info.hidden:
@@ -156,7 +155,7 @@ def _check_sent(record: Record, footer: Footer, match: MatchState, path: str) ->
     for seat, (was, should) in enumerate(zip(claimed, match.sent, strict=True), start=1):
         if was != should:
             raise RecordError(
-                path, line, f"sent: the data sent to seat {seat} differs from what it may know"
+                path, line, f"sent: the data sent to seat {seat} differs from what it may see"
             )
 
 
@@ -169,7 +168,7 @@ def _check_seat_result(
             raise RecordError(path, line, f"{where}: {name}: expected {should!r}, not {was!r}")
 
 
-# --- single entries, each checked in the match before it --------------------------------------
+# --- single entries, each checked against the match before it ---------------------------------
 
 
 def _check_entry(match: MatchState, entry: Entry) -> None:
@@ -192,7 +191,7 @@ def _check_entry(match: MatchState, entry: Entry) -> None:
                 raise Discrepancy(f"seat {entry.seat + 1} returns but was not away")
         case Replaced():
             if match.setup.conduct.on_leave != "replace":
-                raise Discrepancy("a player is replaced, but the conduct has no stand-ins")
+                raise Discrepancy("a player is replaced, but the match allows no replacements")
         case Commented():
             if entry.ply > match.ply:
                 raise Discrepancy(f"ply: expected at most {match.ply}, not {entry.ply}")
@@ -213,7 +212,7 @@ def _check_move(match: MatchState, entry: Moved) -> None:
 
 
 def _since_open(match: MatchState, at_ms: int, wait_ms: int) -> int:
-    """Return how long the turn had been open at `at_ms`, having opened after `wait_ms`."""
+    """Return how long the turn had lasted at `at_ms`; it began `wait_ms` after `match.turn_at`."""
     return max(0, at_ms - match.turn_at - wait_ms)
 
 
@@ -221,7 +220,7 @@ def _check_standstill(match: MatchState, entry: Moved | Flagged) -> None:
     lag = entry.lag_ms or 0
     if lag and not match.forgives(lag, entry.at_ms):
         raise Discrepancy(
-            f"lag_ms: expected an abort, not {lag}, which exceeds what the match forgives"
+            f"lag_ms: expected an abort, not {lag}: the match does not forgive so much lag"
         )
 
 
@@ -243,9 +242,11 @@ def _check_forfeit(match: MatchState, entry: Forfeited) -> None:
         raise Discrepancy(f"seat {entry.seat + 1} is out of time, but its flag has not fallen")
     if entry.cause in (Cause.DISCONNECT, Cause.ABANDONED) and not late:
         if gone is None:
-            raise Discrepancy(f"seat {entry.seat + 1} is given up, but was not away")
+            raise Discrepancy(f"seat {entry.seat + 1} forfeits for its absence, but was not away")
         if entry.at_ms < gone.until_ms:
-            raise Discrepancy(f"at_ms: expected at least {gone.until_ms}, the end of the grace")
+            raise Discrepancy(
+                f"at_ms: expected at least {gone.until_ms}, the end of the grace period"
+            )
 
 
 def _expect(name: str, was: int, should: int) -> None:

@@ -1,4 +1,4 @@
-"""A running match as a spectator sees it: its turns in the SDK's form, and a match to play on from.
+"""A running match as a spectator sees it: its turns as SDK objects, and a copy to continue.
 
 It uses only the messages to that spectator. In games with hidden information they do not contain
 the whole state of the match, but they may contain everything that one seat sees, if the host lets
@@ -81,10 +81,10 @@ async def snapshot_of(client: Client, match: str) -> Snapshot:
 
 
 async def match_at(client: Client, game: Game, snapshot: Snapshot, ply: int | None) -> MatchState:
-    """Return a running match after `ply` plies, or in its current state, to be played on here.
+    """Return a copy of a running match after `ply` plies, or in its current state.
 
-    `client` watches it with every view. Raises `NotWatchable` for a game with hidden information,
-    and for a ply that is not visible.
+    `client` must watch the match, and must have connected with ``views="every"``. Raises
+    `NotWatchable` for a game with hidden information, and for a ply that is not visible.
     """
     if game.info.hidden:
         raise NotWatchable(

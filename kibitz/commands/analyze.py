@@ -51,8 +51,8 @@ def analyze(
 
     RECORD is a file (.jsonl, or another program's .psq or .sgf) or a finished match on a server.
     The bot sees only what the seat to move saw. Values are in the bot's own unit, from the point of
-    view of the seat that moved; "won in 7" is proven. The status is 3 if the bot crashed or did not
-    answer with a legal move.
+    view of the seat that moved; "won in 7" is proven. The exit status is 3 if the bot crashed or
+    did not answer with a legal move.
     """
     write = None if out is None else FORMATS.get(out.suffix.lower())
     if out is not None and write is None:

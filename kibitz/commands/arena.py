@@ -58,7 +58,9 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 @click.option(
     "--players", multiple=True, metavar="BOT...", help="Entrants: house bots or Python files."
 )
-@click.option("--remote", multiple=True, metavar="NAME", help="An entrant that connects by itself.")
+@click.option(
+    "--remote", multiple=True, metavar="NAME", help="Entrant that connects from elsewhere."
+)
 @click.option("--stdio", "kind", flag_value="stdio", help="PROGRAM speaks JSON lines over stdio.")
 @click.option("--gomocup", "kind", flag_value="gomocup", help="PROGRAM is a Gomocup engine.")
 @click.option("--memory", type=COUNT, metavar="MIB", help="Memory limit of each process.")
@@ -69,7 +71,7 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
 @click.option("--seats", type=click.IntRange(2, 6), help="Seats per game.")
 @click.option("--games", type=COUNT, help="Games per pairing or group.")
 @click.option(
-    "--blocks", type=COUNT, help="Blocks per pairing or group; a block has a game in each seat."
+    "--blocks", type=COUNT, help="Blocks per pairing or group; a block has one game per seat."
 )
 @click.option("--rounds", type=COUNT, help="Rounds of a Swiss tournament.")
 @click.option(
@@ -87,15 +89,15 @@ FORMATS = ("round-robin", "gauntlet", "swiss", "free-for-all")
     "openings",
     multiple=True,
     metavar="KEY=VALUE,..",
-    help="Game options per block, each set in turn; or random=N random moves; or file=FILE of"
-    " openings.",
+    help="Game options for the blocks, used in turn; or random=N for N random moves; or"
+    " file=FILE for an opening file.",
 )
 @click.option(
     "--sprt",
     metavar="ELO0,ELO1",
     help="Stop as soon as the sequential test (SPRT) accepts ELO0 or ELO1.",
 )
-@click.option("--rated", is_flag=True, help="Count the games in the server's ratings.")
+@click.option("--rated", is_flag=True, help="Count the games for the server's ratings.")
 @click.option("--concurrency", metavar="N|auto", help="Games to play at once.  [default: auto]")
 @click.option("--name", "title", help="Name of the tournament.")
 @click.option(
@@ -131,7 +133,7 @@ def arena(words: tuple[str, ...], **given: Any) -> None:
     finishes the running games and prints the command to continue; a second one stops at once. After
     any interruption, the same command continues without losing or repeating a game.
 
-    The status is 0 if all games were played without trouble, and 2 if the tournament could not
+    The exit status is 0 if all games were played without trouble, and 2 if the tournament could not
     begin. It is 1 if a bot crashed, made an illegal move, left or lost on time, or if the
     tournament cannot continue, and 130 if it was interrupted.
 
@@ -183,15 +185,15 @@ async def _run_on_workers(
     display: ProgressDisplay,
     given: dict[str, Any],
 ) -> tuple[Runner, TournamentState]:
-    """Run the tournament on workers; return the runner too."""
+    """Run the tournament on workers; return the runner and the final state."""
     async with worker_pool(given["workers"]) as pool:
         terms = task_terms(tournament, directory, services.isolation, pool, given["wait"])
         sentence = load_sentence(tournament, pool)
         if sentence is not None:
             display.say(sentence)
         display.say(
-            f"{pool.size} workers play; boards are not shown live, and games with their records"
-            " arrive in whole blocks"
+            f"{pool.size} workers play the games. You cannot watch them live, and results and"
+            " records arrive in whole blocks"
         )
         runner = DistributedRunner(
             tournament, directory, PoolBlocks(pool), services, terms, display
@@ -203,7 +205,7 @@ async def _run_on_workers(
 def _services(
     tournament: Tournament, directory: TournamentDirectory, given: dict[str, Any]
 ) -> LocalServices:
-    """Return the entrant launcher; exit if the requested isolation is unavailable."""
+    """Return the services that start entrants; exit if the requested isolation is unavailable."""
     tokens = [given["token_file"].absolute()] if given["token_file"] else []
     try:
         isolation = choose_isolation(tournament, directory, given["isolation"], tokens)
@@ -270,7 +272,7 @@ def _write_results(
 
 
 def _write_replay_pages(results: Results, runner: Runner) -> None:
-    """Write the missing replay pages of games with a record; report failures and carry on."""
+    """Write the missing replay pages of games with a record; report failures and continue."""
     games, missing = load_games("plain"), 0
     for game in results.games:
         record = runner.directory.path / (game.record or "")
@@ -294,7 +296,9 @@ def _tell_reports(results: Results, directory: TournamentDirectory) -> None:
     reports = [game.report for game in results.games if game.report is not None]
     if reports:
         games = "a game" if len(reports) == 1 else f"{len(reports)} games"
-        echo(f"a seat was at fault in {games}: {directory.path / reports[-1]}", err=True)
+        echo(
+            f"a seat was at fault in {games}; last report: {directory.path / reports[-1]}", err=True
+        )
 
 
 def _exit_status(runner: Runner, state: TournamentState, resume: str) -> int:

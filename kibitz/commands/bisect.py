@@ -41,15 +41,15 @@ SHOWN_MOVES = 8
 @click.option(
     "--test",
     type=OutputPath(parents=True),
-    help="Write a pytest file that asks --bot for this turn's move again; the record is copied"
-    " beside it.",
+    help="Write a pytest file that checks that --bot no longer plays this move, and copy the"
+    " record beside it.",
 )
 def bisect(file: Path, seat: int, by: str | None, ms: int, bot: str, test: Path | None) -> None:
     """Print the move of --seat after which it could no longer get a better result.
 
-    The search goes back from the end of the match in FILE: at each turn of the seat, BOT plays all
-    seats to the end. The answer is only as reliable as that bot's play. The status is 1 if the seat
-    could not have done better from any turn, and 3 if that bot failed.
+    The search goes back from the end of the match in FILE. From each turn of the seat, the bot of
+    --by plays all seats to the end. The answer is only as reliable as that bot's play. The exit
+    status is 1 if the seat could not have done better from any turn, and 3 if that bot failed.
     """
     from kibitz.analysis import decisive_move
     from kibitz.analysis.recorded_turns import game_of

@@ -1,4 +1,4 @@
-"""`kibitz record branch`: play on from a ply of a record with another bot in one seat."""
+"""`kibitz record branch`: continue a match from any ply with another bot in one seat."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kibitz_server.match.state import MatchState
 
 
-@click.command(short_help="Play on from any ply of a match with another bot.")
+@click.command(short_help="Continue a match from any ply with another bot.")
 @record_argument
 @click.option("--ply", type=NATURAL, required=True, help="Begin after this many plies.")
 @click.option(
@@ -85,12 +85,12 @@ def branch(
     name: str | None,
     token_file: Path | None,
 ) -> None:
-    """Play RECORD on from --ply many times with BOT in --seat, and count the results.
+    """Continue RECORD from --ply many times with BOT in --seat, and count the results.
 
     RECORD is a file, a finished match on a server, or a running one without hidden information. The
     games run in this process, without clocks. The same --seed gives the same games unless a bot's
-    play depends on time. Games in which another seat failed are not counted. The status is 3 if a
-    bot crashed or did not answer with a legal move.
+    play depends on time. Games in which another seat failed are not counted. The exit status is 3
+    if a bot crashed or did not answer with a legal move.
 
     \b
     kibitz record branch lost.jsonl --ply 12 --seat 2 --with mybot.py --others line-nim/solver

@@ -39,7 +39,7 @@ def check(context: click.Context, /, database: Database, accept: bool, as_json: 
     """Check that FILE is complete and unchanged since the server wrote it.
 
     FILE is by default the database in the user's data directory. Only --accept changes it; stop the
-    server before. The status is 0 if no problem was found, else 1.
+    server first. The exit status is 0 if no problem was found, else 1.
     """
     from kibitz_server.maintenance.check import check_database
     from kibitz_server.maintenance.repair import accept_losses

@@ -2,8 +2,8 @@
 
 The wall is drawn in the terminal and also served to browsers. With ``--web`` only browsers show it,
 and the terminal prints lines. The server and the bots run the rules as plain Python without
-compilation, so the first board plays a moment after the start. Without a terminal, the command
-prints lines until every programme is over.
+compilation, so the first game starts within seconds. Without a terminal, the command prints lines
+until every programme is over.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def demo(records: Path, plain: bool, web: bool, pace: float | None) -> None:
 
 async def _demo(records: Path, *, screen: bool, web: bool, pace: float) -> int:
     """Play the programmes until they end or the user quits; return the exit status."""
-    echo("starting a server; the first board plays in a few seconds")
+    echo("starting a server; the first game starts in a few seconds")
     preparation = Preparation()
     async with (
         private_server(options=["--pace", f"{pace:g}"], env={"KIBITZ_PLAIN": "1"}) as server,

@@ -63,8 +63,8 @@ def doctor(
 
     PROGRAM connects by itself to KIBITZ_SERVER, joins KIBITZ_LOBBY and uses the name KIBITZ_NAME.
     These are environment variables; {url}, {lobby} and {name} in its arguments stand for the same
-    values. The status is 0 if all checks passed, 1 if one failed, and 2 if the checks could not
-    begin.
+    values. The exit status is 0 if all checks passed, 1 if one failed, and 2 if the checks could
+    not begin.
 
     \b
     kibitz bot check mybot.py

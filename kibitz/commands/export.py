@@ -20,7 +20,7 @@ from kibitz_clients.render import match_picture, raster
 from kibitz_clients.web import record_page
 
 Draw: TypeAlias = Callable[[LoadedRecord, int | None, int | None], bytes]
-"""Draws a record, as a seat saw it, after or up to a number of plies (None: to the end)."""
+"""Draws a record. The other arguments are the ply (see ``--ply``) and the seat, both optional."""
 
 
 @click.command(short_help="Draw a record as a picture or a page.")

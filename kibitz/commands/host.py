@@ -49,9 +49,9 @@ def programme(
 ) -> list[ProgrammeItem]:
     """Return an item for each game and each player count in `numbers` that the game supports.
 
-    Without `numbers` each game gets one item, with as many players as the lobby has seats that can
-    play it. Raises `ValueError` for a count that no game supports, and for a game that supports
-    none of the counts.
+    Without `numbers` each game gets one item, with as many players as the lobby's seats allow.
+    Raises `ValueError` for a count that no game supports, and for a game that supports none of the
+    counts.
     """
     _require_players(games, numbers)
     return [
@@ -122,7 +122,7 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
 @options_match.rotate_option
 @options_match.at_once_option(4)
 @click.option("--title", default="lobby", show_default=True, help="The lobby's name.")
-@click.option("--rated", is_flag=True, help="Count on the server's ladder; needs an account.")
+@click.option("--rated", is_flag=True, help="Count for the server's ratings; needs an account.")
 @click.option("--unlisted", is_flag=True, help="Hide the lobby from lists.")
 @click.option(
     "--invite", "joinable", flag_value="invite", help="Admit only players with the invite code."
@@ -267,7 +267,7 @@ class _LobbyHost:
         self._key = hashlib.sha256(settings.model_dump_json().encode()).hexdigest()[:32]
 
     async def open(self) -> int:
-        """Open the lobby and leave it; the host's session is saved for `kibitz lobby`."""
+        """Open the lobby and disconnect; the host's session is saved for `kibitz lobby`."""
         known = connection.account(self._token_file, self._server) is not None
         with self._saved_for_one() as saved:
             coming = sessions.connect_saved(saved, self._client, tell, account=known)
@@ -314,9 +314,9 @@ class _LobbyHost:
         return SavedSession(self._server, who, tell, fresh=True)
 
     def _saved(self) -> SavedSession:
-        """Return the session of the given name, or one for this lobby alone.
+        """Return the session of the given name, or a separate session for this lobby.
 
-        Guests without a name and accounts can host several lobbies from several terminals.
+        So accounts, and guests without a name, can host a lobby from each of several terminals.
         """
         known = connection.account(self._token_file, self._server)
         if known is None and self._name is not None:
@@ -334,7 +334,7 @@ class _LobbyHost:
             self._opened(before, client.url, again=True)
             return before.lobby
         if before is not None:
-            tell(f"lobby {before.lobby}, opened here before, is closed; opening a new one")
+            tell(f"your earlier lobby {before.lobby} is closed; opening a new one")
             saved.drop_hosted(self._key)
         new = await self._unanswered(client, saved)
         if new is None:
@@ -347,7 +347,8 @@ class _LobbyHost:
     async def _unanswered(self, client: Client, saved: SavedSession) -> HostedLobby | None:
         """Return the lobby that an earlier process requested without receiving the answer.
 
-        One with an invite code is closed instead: nobody got the code, so nobody is in it.
+        A lobby with an invite code is closed instead: the code was in the lost answer, so nobody
+        can have joined.
         """
         asked = saved.opening(self._key)
         if asked is None:
@@ -356,7 +357,7 @@ class _LobbyHost:
             if brief.lobby in asked.known or not self._is_asked_for(brief):
                 continue
             if brief.joinable != "invite":
-                tell(f"lobby {brief.lobby} was opened here before and continues")
+                tell(f"continuing with lobby {brief.lobby}, which you opened before")
                 return HostedLobby(lobby=brief.lobby)
             await client.hosting.close_lobby(brief.lobby)
         return None

@@ -31,8 +31,8 @@ def join(
 ) -> None:
     """Take a seat in LOBBY and play in the terminal; press ? for the keys.
 
-    The session is saved: if the terminal closes, the same command takes the seat back, as long as
-    the server keeps it.
+    The session is saved: if the terminal closes, the same command takes the seat back if the server
+    still reserves it.
     """
     play_in_terminal(
         server,
@@ -53,7 +53,7 @@ def _announcing(connect: Connector, tell: Tell) -> Connector:
         async with connect() as client:
             if client.seats:
                 matches = ", ".join(client.seats)
-                tell(f"welcome back, {client.name}: you have your seat in match {matches} back")
+                tell(f"welcome back, {client.name}: you have your seat in match {matches} again")
             elif client.welcome.lobbies:
                 lobbies = ", ".join(client.welcome.lobbies)
                 tell(f"welcome back, {client.name}: you are still a member of lobby {lobbies}")

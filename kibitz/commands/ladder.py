@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 FEED_SECONDS = 10.0
 MAX_FEED = 64 << 20
-"""The most bytes read from a feed at a web address."""
+"""The maximum number of bytes to read from a feed's URL."""
 
 
-@click.group(short_help="Show ratings, or keep a standing ladder.")
+@click.group(short_help="Show ratings, or run a standing ladder.")
 def ladder() -> None:
     """Show the ratings on a server, or run a standing ladder of your own."""
 
@@ -86,8 +86,8 @@ def rated(
     "--token-file",
     type=click.Path(path_type=Path),
     help="File with the token of the hosting account (or KIBITZ_TOKEN, for KIBITZ_SERVER)."
-    " Otherwise a guest"
-    " hosts.",
+    " Without a token,"
+    " a guest hosts.",
 )
 @click.option(
     "--dir",
@@ -144,7 +144,7 @@ def _tell(line: str) -> None:
 @click.argument("entrant", required=False)
 @json_option
 def show(where: str, entrant: str | None, as_json: bool) -> None:
-    """Show the standing ladder of a keeper's DIRECTORY, or of a FEED: a file or a web address.
+    """Show the standing ladder in DIRECTORY, or from a FEED: a file or a URL.
 
     With ENTRANT, show its opponents and its latest losses.
     """
@@ -174,7 +174,7 @@ def _read_feed(where: str) -> Feed:
 
 
 def _find(feed: Feed, name: str) -> FeedLine:
-    """Return the line of an entrant version or of a name, preferably a version not retired."""
+    """Return an entrant's line; for a name without a version, prefer a version that is current."""
     of_name = sorted(
         (line for line in feed.lines if line.name == name),
         key=lambda line: line.status == "retired",
@@ -200,7 +200,7 @@ def shown(table: LadderTable) -> Iterator[str]:
         )
         for line in table.lines
     ]
-    heads = ("place", "name", "kind", "rating", "sure to", "matches", "last played")
+    heads = ("place", "name", "kind", "rating", "std dev", "matches", "last played")
     yield from (f"  {line}" for line in tables.format_table(heads, rows))
     left = table.players - len(rows)
     if left:

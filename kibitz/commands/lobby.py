@@ -137,8 +137,8 @@ def _ask_as_host(
         saved = sessions.host_of(server, lobby)
         if saved is None:
             raise click.ClickException(
-                f"no host of lobby {lobby} on {server} is known here: open lobbies with"
-                " `kibitz host`, or name the host's account with --token-file"
+                f"no host of lobby {lobby} on {server} is known on this machine: open lobbies"
+                " with `kibitz host`, or pass the token of the host's account with --token-file"
             )
         client = connection.client(server, saved.name, None, resume=saved.resume)
     return ask(client, question)

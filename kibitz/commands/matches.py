@@ -39,7 +39,7 @@ def list_matches(
 def abort(match: str, reason: str, token_file: Path | None, server: str) -> None:
     """End MATCH without a result; it is neither rated nor replayed.
 
-    The server must have been started with --operator NAME, with the token's account as NAME.
+    The server must have been started with --operator NAME, where NAME is the token's account.
     """
     client = connection.client(server, None, token_file)
     ask(client, lambda asked: asked.hosting.abort(match, reason))

@@ -56,14 +56,16 @@ def mcp(
     Without --http it communicates over standard input and output; agents start it this way. It also
     starts while no server runs: tools that need the server report the error and reconnect at the
     next call. Its own errors go to standard error. The session is saved: after a restart it takes
-    its seats back, as long as the server keeps them.
+    its seats back if the server still reserves them.
     """
     try:
         from kibitz_clients.mcp.server import make_server
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "mcp":
             raise
-        raise click.ClickException("kibitz mcp needs the SDK: pip install 'kibitz[mcp]'") from None
+        raise click.ClickException(
+            "kibitz mcp needs the MCP SDK: pip install 'kibitz[mcp]'"
+        ) from None
     from kibitz_clients.mcp.player import tool_player
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
@@ -72,7 +74,8 @@ def mcp(
 
     async def serve(saved: SavedSession, listener: socket.socket | None) -> None:
         def make(resume: str | None) -> Client:
-            # No time limit for reconnecting: an agent outlives any restart of the server.
+            # Reconnect without a time limit, because an agent should survive any restart of the
+            # server.
             return connection.client(
                 server, name, token_file, "bot", None, resume=resume, seated=True, views="every"
             )

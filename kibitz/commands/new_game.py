@@ -25,7 +25,7 @@ def new_game(name: str) -> None:
     """Write the package of a new game to the directory NAME, such as tic-tac-toe.
 
     The starter is a two-player game on a three-by-three board. kibitz finds it after `pip install
-    -e NAME`. Its tests pass as they are; change them with the rules.
+    -e NAME`. Its tests pass; adapt them when you change the rules.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         message = f"expected lower-case words with hyphens, such as hop or two-words, not {name!r}"

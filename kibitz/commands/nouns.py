@@ -41,7 +41,7 @@ RECORD: dict[str, Entry] = {
     "analyze": ("kibitz.commands.analyze:analyze", "Evaluate every move of a record with a bot."),
     "branch": (
         "kibitz.commands.branch:branch",
-        "Play on from any ply of a match with another bot.",
+        "Continue a match from any ply with another bot.",
     ),
     "bisect": ("kibitz.commands.bisect:bisect", "Find the move that decided a match."),
     "verify": (

@@ -88,7 +88,8 @@ def play(
     single bot plays ten games against the random bot and gets an Elo estimate.
 
     Every bot runs in its own process on a private server. The command prints the results and the
-    path of the records. The status is 1 if a bot crashed, lost on time or failed in another way.
+    path of the records. The exit status is 1 if a bot crashed, lost on time or failed in another
+    way.
 
     Write a program in any language as "stdio:COMMAND" or "gomocup:COMMAND". One more PROGRAM may
     follow --. With --stdio or --gomocup it uses that protocol. Otherwise it connects to
@@ -117,7 +118,7 @@ def play(
         else:
             _report(played, as_json=as_json)
         if watch:
-            tell("the pages are served until Ctrl-C")
+            tell("press Ctrl-C to stop serving the pages")
             await interrupted()
 
     opened = show_page if watch else ignore
@@ -141,7 +142,7 @@ def _prepare(
     check(plan)
     if note := options_match.unbalanced_note(plan.game.name, given["each"]):
         told(note)
-    with _importing("kibitz_server.app"):  # meanwhile a process tries the isolation
+    with _importing("kibitz_server.app"):  # meanwhile another process tests the isolation
         plan = with_isolation(plan, given["isolation"], records, db)
     if has_strangers(plan):
         told(plan.isolation.sentence)
@@ -151,7 +152,7 @@ def _prepare(
 
 @contextlib.contextmanager
 def _importing(module: str) -> Iterator[None]:
-    """Import a module in a thread during the block; an error appears where it is needed."""
+    """Import a module in a thread during the block; ignore errors, which occur again on use."""
     thread = threading.Thread(target=_try_import, args=(module,), name="import")
     thread.start()
     try:

@@ -46,7 +46,7 @@ def retry(
 ) -> None:
     """Send a turn of RECORD to BOT, or to PROGRAM over stdio, and print the answer.
 
-    Bots that remember earlier turns need --all. The status is 1 if the answer is not legal.
+    Bots that remember earlier turns need --all. The exit status is 1 if the answer is not legal.
     """
     try:
         bot = _bot(bot_or_program(bots), foreign=bool(program_words()))

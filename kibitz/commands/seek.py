@@ -37,7 +37,7 @@ _HEADS = ("code", "by", "game", "clock", "seats", "rated", "options")
 )
 @options_match.games_option
 @options_match.clock_option
-@click.option("--rated", is_flag=True, help="Count on the server's ladder; needs an account.")
+@click.option("--rated", is_flag=True, help="Count for the server's ratings; needs an account.")
 @click.option(
     "--wait",
     "wait_s",
@@ -60,11 +60,11 @@ _HEADS = ("code", "by", "game", "clock", "seats", "rated", "options")
 @identity_options
 @json_option
 def seek(game: GameChoice | None, as_json: bool, **given: Any) -> None:
-    """Play GAME with someone who seeks the same, now or as soon as one appears.
+    """Play GAME with another player who seeks the same match, now or as soon as one appears.
 
     Others see an open seek with this command and in the list of lobbies. They accept it by seeking
-    the same or with `kibitz join CODE`. After the match any player may ask for a rematch (m in the
-    terminal). Without GAME, the command lists the open seeks.
+    the same match or with `kibitz join CODE`. After the match any player may ask for a rematch (m
+    in the terminal). Without GAME, the command lists the open seeks.
 
     \b
     kibitz seek

@@ -56,7 +56,7 @@ class DatabaseType(click.ParamType[Database]):
             return database
         path = self._path.convert(value, param, ctx)
         if not isinstance(path, Path):
-            raise AssertionError("click.Path makes a Path of a path")
+            raise AssertionError("click.Path must return a Path")
         if self._exists and not path.exists():
             creating = f"`kibitz serve --db {shlex.quote(str(path))}` creates one"
             self.fail(f"database {str(path)!r} not found; {creating}", param, ctx)
@@ -287,7 +287,7 @@ SETTINGS = (
         name="no-analysis",
         param="no_analysis",
         kind=click.BOOL,
-        help="Let no bot analyze finished matches for people in the browser.",
+        help="Do not offer the analysis of finished matches in the browser.",
     ),
     Setting(
         name="log-level",

@@ -55,7 +55,7 @@ def shadow(
 
     The bot sees what spectators see. In games with hidden information this works only if the host
     lets spectators look over the shoulder of that seat. The bot's answers are not sent to the
-    server. The status is 3 if the bot crashed or did not answer with a legal move.
+    server. The exit status is 3 if the bot crashed or did not answer with a legal move.
     """
     with comparing():
         client = connection.client(server, name, token_file, views="every")
@@ -87,7 +87,7 @@ async def _follow(
     failed = sum(not answer.legal for answer in asked.answers)
     if not as_json:
         agreed = sum(answer.agrees for answer in asked.answers)
-        trouble = f"; the bot failed at {failed}" if failed else ""
+        trouble = f"; failures of the bot: {failed}" if failed else ""
         echo(f"{agreed} of {len(asked.answers)} answers match the move played{trouble}")
     return failed
 
@@ -97,7 +97,7 @@ def _line(answer: ShadowAnswer) -> str:
 
     value = value_text(answer.comment)
     played = answer.played or "nothing"
-    outcome = f"also {played}" if answer.agrees else f"{answer.answer}, played was {played}"
+    outcome = f"as played: {played}" if answer.agrees else f"{answer.answer}; played: {played}"
     return f"{answer.ply:>4}  {outcome}  {value}"
 
 

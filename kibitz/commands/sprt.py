@@ -74,7 +74,7 @@ SHOWN_EVERY = 20
 @click.option(
     "--log",
     type=OutputPath(),
-    help="Keep every game in this file, and continue the test that it holds.",
+    help="Write every game to this file; if the file exists, continue its test.",
 )
 def sprt(
     game: GameChoice,
@@ -130,7 +130,7 @@ def sprt(
 
 
 def _terms(plan: EnginePairs, rule: StopRule) -> dict[str, object]:
-    """Return what a log has to have in common with the test that continues it."""
+    """Return the settings that must be equal in a log and in the test that continues it."""
     return {
         "game": plan.game.info.name,
         "options": plan.options,
@@ -177,7 +177,7 @@ def _played(plan: EnginePairs, numbers: range, threads: int) -> Iterator[PlayedP
 
 
 def state_line(test: Sprt, counted: Pentanomial) -> str:
-    """Return where a test stands, in one line."""
+    """Format the state of a test in one line."""
     return (
         f"{counted.pairs} pairs: Elo {counted.elo}, normalized {counted.normalized_elo}, "
         f"LLR {test.result.llr:.2f} ({test.lower:.2f}, {test.upper:.2f}), "
@@ -186,7 +186,7 @@ def state_line(test: Sprt, counted: Pentanomial) -> str:
 
 
 def _verdict(test: Sprt, a: str, b: str) -> str:
-    """Return which hypothesis was accepted, in a sentence."""
+    """Return a sentence that says which hypothesis was accepted."""
     result = test.result
     if not result.decided:
         return "not decided: continue with more --pairs and the same --log"
@@ -200,12 +200,12 @@ def _game(choice: GameChoice) -> Game:
     if choice.name not in games:
         raise click.UsageError(f"unknown game {choice.name!r}; `kibitz game list` lists them")
     if 2 not in games[choice.name].info.seats or games[choice.name].info.hidden:
-        raise click.UsageError(f"{choice.name} cannot be tested: two seats and no hidden parts")
+        raise click.UsageError(f"{choice.name} is not a game for two without hidden information")
     return games[choice.name]
 
 
 def _engine(spec: str) -> EngineBot:
-    """Return the engine of a bot's name, or refuse other bots."""
+    """Return the engine of the bot `spec`; refuse bots that do not search."""
     try:
         bot = load(spec)()
     except SpecError as error:

@@ -97,7 +97,7 @@ def list_tokens(db: Database, as_json: bool) -> None:
         lines = register.tokens()
     if as_json:
         return echo_json(json.dumps([_fields(line) for line in lines]))
-    head = ("id", "account", "kind", "made", "valid until", "revoked")
+    head = ("id", "account", "kind", "created", "valid until", "revoked")
     rows = [list(_fields(line).values()) for line in lines]
     shown = [[cell if cell is not None else "-" for cell in row] for row in rows]
     table = "\n".join(tables.format_table(head, shown))

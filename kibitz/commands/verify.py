@@ -31,12 +31,12 @@ def verify(files: tuple[str, ...], against: bool, as_json: bool, server: str) ->
     """Verify record FILES, and print one line for each.
 
     The command checks the hash chain, the commitment to the seed and the starting position drawn
-    from the seed. It recomputes every move, clock, drop-out and the result by the rules, and checks
-    that nothing hidden was sent too early. A forged record that follows all these rules passes;
-    only --against detects it.
+    from the seed. It replays every move by the rules, checks the clocks, the drop-outs and the
+    result, and checks that nothing hidden was sent too early. A forged record that follows all
+    these rules passes; only --against detects it.
 
-    The status is 0 if all records are valid and 1 if one is not. It is 3 if a record is incomplete,
-    because the match had not ended or the file was cut off, and nothing else is wrong.
+    The exit status is 0 if all records are valid and 1 if one is not. It is 3 if a record is
+    incomplete, because the match had not ended or the file was cut off, and nothing else is wrong.
     """
     games = load_games("plain")
     statuses = []

@@ -1,9 +1,8 @@
 """The conformance suite behind `kibitz bot check`: a scripted server, matches, and the checks.
 
     runner ──> checks ──> match ──> server    one connection, one lobby
-      │          │
-      │        positions a position with one legal action bot_process, results the process of the
-      bot; what each check came to
+      │          └──> positions               finds a position with one legal action
+      └──> bot_process, results               the bot's process; the outcome of each check
 
 The seed determines all messages to the bot; only the timing of its answers varies.
 """

@@ -1,7 +1,7 @@
 """The conformance checks, one function for each requirement on a bot.
 
-A check plays matches on a stage and raises `FailedError` or `SkippedError`. It causes only events
-that a correct server, or the network in front of it, may cause for any bot.
+A check plays matches on a scripted server and raises `FailedError` or `SkippedError`. It causes
+only events that a correct server, or the network in front of it, may cause for any bot.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ SHORT_TURNS: Final = 4
 WAIT_MS: Final = 300
 """How long the server tells a bot to wait before it resends its move, in milliseconds."""
 EARLY_TOLERANCE_MS: Final = 50
-"""How early the resent move may be, since clocks differ."""
+"""How early the resent move may arrive, in milliseconds, since clocks differ."""
 MAX_AT_ONCE: Final = 3
-"""Simultaneous matches, if the bot claims that many."""
+"""The maximum number of simultaneous matches to play with a bot that claims to support them."""
 TURNS_AFTER: Final = 2
 """The number of turns to play after an incident."""
 GENEROUS_CLOCK: Final = TimeControl(main_ms=600_000, increment_ms=10_000)
@@ -77,7 +77,7 @@ class Check:
     name: str
     run: CheckFunction
     seat_choice: str = "least"
-    """``each`` number of seats, the ``least``, or the ``most``."""
+    """Whether to run it with ``each`` number of seats, with the ``least`` or with the ``most``."""
 
 
 # --- play ---------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ async def short_clock(context: CheckContext) -> None:
             raise
     if match.flags:
         raise FailedError(
-            f"an answer while the clock runs, {SHORT_MS} ms and more",
+            f"an answer within the time on its clock, at least {SHORT_MS} ms",
             f"its flag fell after {match.flags[0]} ms",
         )
 
@@ -190,7 +190,7 @@ async def lost_between_turns(context: CheckContext) -> None:
     """Reconnect when the connection breaks while others move; resume from a snapshot."""
     for seat in range(
         context.seats
-    ):  # whichever seat begins, another one moves between two turns of one seat
+    ):  # which seat sees others move between its turns depends on the game
         match = context.new_match(seat)
         await _interrupted(match, own=False)
         if match.on_other_turn is None:
@@ -211,7 +211,7 @@ async def _interrupted(match: ConformanceMatch, *, own: bool) -> None:
 
 
 async def lost_answer(context: CheckContext) -> None:
-    """Resend a move, if at all, with its old id when the answer was lost."""
+    """After the answer to a move was lost, resend that move only with its old id."""
     match = context.new_match()
 
     async def lose(match: ConformanceMatch) -> None:
@@ -284,7 +284,7 @@ async def own_elimination(context: CheckContext) -> None:
 
 def _require_dropping(context: CheckContext) -> None:
     if context.seats < 3:
-        raise SkippedError("it takes three seats")
+        raise SkippedError("it needs three seats")
     if not context.game.info.drops:
         raise SkippedError("this game ends when a seat drops out")
 

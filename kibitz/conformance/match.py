@@ -1,8 +1,8 @@
 """One match on the server: the bot in one seat, random players in the others, and scripted
 incidents.
 
-The match runs on the server's own engine. Its time is the event loop's plus a shift that scripts
-advance, so that a clock can run short at any turn.
+The match runs on the server's own engine. Its time is the event loop's time plus an offset. Scripts
+increase the offset to make a clock run short at any turn.
 """
 
 from __future__ import annotations
@@ -57,9 +57,10 @@ class ConformanceMatch:
         self.timeout_s = timeout_s
         """Seconds for the bot to answer, unless a clock allows less, and to reconnect."""
         self.on_own_turn: Incident | None = None
-        """Called once, just after the bot is sent its turn number `at_turn`."""
+        """Called once, right after turn number `at_turn` was sent to the bot."""
         self.on_other_turn: Incident | None = None
-        """Called once, before the first move of another seat after `at_turn`."""
+        """Called once, before the first move of another seat after the bot's turn number
+        `at_turn`."""
         self.at_turn = 1
         self.stop_after: int | None = None
         """The number of turns of the bot after which all others resign."""
@@ -117,7 +118,7 @@ class ConformanceMatch:
             server="kibitz bot check",
         )
 
-    # --- the course of it ------------------------------------------------------------------------
+    # --- playing ---------------------------------------------------------------------------------
 
     async def play(self) -> None:
         """Play to the end; raise `FailedError` at the first fault."""
@@ -136,11 +137,11 @@ class ConformanceMatch:
 
     @property
     def running(self) -> bool:
-        """Whether the match is not over."""
+        """Whether the match is still running."""
         return self.engine.state.result is None
 
     async def _play_bot_turn(self) -> None:
-        """Send the bot its turn and wait until it has passed."""
+        """Send the bot its turn, and wait until the turn is over."""
         turn, ply = self.engine.state.turn, self.engine.state.ply
         if self.stop_after is not None and self.turns >= self.stop_after:
             self.others_resign()
@@ -192,8 +193,7 @@ class ConformanceMatch:
                 "the bot to play to the end", f"it dropped out ({cause.cause}{detail})"
             )
 
-    # --- scripted incidents
-    # -------------------------------------------------------------------------
+    # --- scripted incidents ----------------------------------------------------------------------
 
     def now(self) -> int:
         """Return the time of this match, in milliseconds."""
@@ -233,7 +233,7 @@ class ConformanceMatch:
                 raise FailedError("the bot to reconnect and rejoin its match", came) from None
 
     def others_resign(self, *, but: int | None = None) -> None:
-        """Resign for every other seat, or all but one; this ends games of two."""
+        """Resign for every other seat except `but`; without `but`, this ends the match."""
         state = self.engine.state
         for seat in range(len(state.players)):
             if self.running and seat not in (self.seat, but) and seat not in state.departed:

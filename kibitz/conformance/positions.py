@@ -1,8 +1,8 @@
 """Positions with one legal action, found by playing many games.
 
-The search is independent of the game. It varies one and two options at a time by their schema,
+The search is independent of the game. It varies up to two options at a time within their schema,
 because small boards fill up quickly. Of a few random moves it plays the one that leaves the next
-seat the fewest actions. It prefers a forced *pass*, an action that picks nothing on the board.
+seat the fewest actions. It prefers a forced *pass*, an action that selects no cell of the board.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PLAYS = 4
 PLIES = 60
 """The maximum number of plies of each game."""
 CANDIDATES = 4
-"""The number of random moves from which the most confining one is played."""
+"""The number of random moves from which the one with the fewest replies is played."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def find_forced(game: Game, seats: Sequence[int], seed: int) -> ForcedPosition |
 
 
 def option_variants(game: Game) -> Iterator[dict[str, Any]]:
-    """Yield options: with one number small, the default, then with any one and two changed."""
+    """Yield options: with one small number, then the defaults, then with one or two changed."""
     properties = game.Options.model_json_schema().get("properties", {})
     singles = [{name: value} for name, schema in properties.items() for value in _values(schema)]
     yield from (single for single in singles if type(next(iter(single.values()))) is int)
@@ -66,7 +66,8 @@ def option_variants(game: Game) -> Iterator[dict[str, Any]]:
 
 
 def _values(schema: dict[str, Any]) -> Iterator[Any]:
-    """Yield the words of an option, both booleans, or its three smallest numbers."""
+    """Yield the values to try for an option: its words, both booleans, or its three smallest
+    numbers."""
     for form in schema.get("anyOf", [schema]):
         if "enum" in form:
             yield from form["enum"]
@@ -77,7 +78,7 @@ def _values(schema: dict[str, Any]) -> Iterator[Any]:
 
 
 def initial_state(game: Game, options: dict[str, Any], seats: int, seed: int) -> State | None:
-    """Return the first state, or None if the game does not offer it."""
+    """Return the initial state, or None if the game rejects the options or the number of seats."""
     try:
         chosen = game.Options.from_wire(options)
         return game.start(chosen, seats, game.deal(chosen, seats, seed))
@@ -88,7 +89,7 @@ def initial_state(game: Game, options: dict[str, Any], seats: int, seed: int) ->
 def _search_playthrough(
     game: Game, options: dict[str, Any], seats: int, seed: int
 ) -> Iterator[ForcedPosition | None]:
-    """Yield the forced position, or None, for each position of a game."""
+    """For each position of a game, yield it if it has a single legal action, else None."""
     state = initial_state(game, options, seats, seed)
     if state is None:
         return
@@ -108,7 +109,7 @@ def _search_playthrough(
 
 
 def _reply_count(game: Game, state: State, action: int) -> int:
-    """Return the number of replies to `action`; the end of the game counts as many."""
+    """Return the number of replies to `action`; a huge number if it ends the game."""
     after = state.copy()
     game.play(after, action)
     return game.count_legal(after) or 1 << 30

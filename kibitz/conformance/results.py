@@ -55,7 +55,7 @@ class CheckResult:
         if self.status == "Passed":
             return [f"Passed   {self.title}"]
         shown = [f"Failed   {self.title}", f"         expected: {self.expected}"]
-        shown.append(f"         came:     {self.came}")
+        shown.append(f"         found:    {self.came}")
         output = self.output.splitlines()
         return [
             *shown,
@@ -77,7 +77,7 @@ class ConformanceReport:
 
     @property
     def passed(self) -> bool:
-        """Whether no check failed."""
+        """Whether all checks passed or were skipped."""
         return not self.count("Failed")
 
     @property

@@ -58,7 +58,7 @@ class ConformanceConfig:
 
 
 async def run_checks(config: ConformanceConfig) -> ConformanceReport:
-    """Return the report. Raises `OSError` if the bot cannot be started."""
+    """Run the checks and return the report. Raises `OSError` if the bot cannot be started."""
     report = ConformanceReport(config.bot.name)
     with tempfile.TemporaryDirectory(prefix="kibitz-") as directory:
         await _Runner(config, report, Path(directory) / "bot.log").run()
@@ -101,7 +101,7 @@ class _Runner:
     async def _check_game(self, game: Game) -> None:
         numbers = self._seat_counts(game)
         if not numbers:
-            reason = "it claims no number of seats that the game has"
+            reason = "the game supports none of the numbers of seats that it claims"
             self._add(
                 CheckResult(
                     check="play", game=game.info.name, seats=None, status="Skipped", why=reason

@@ -50,7 +50,7 @@ class MatchHandler(Protocol):
 
     @property
     def running(self) -> bool:
-        """Whether the match is not over."""
+        """Whether the match is still running."""
 
     def handle(self, message: _MatchRequest) -> None:
         """Handle a request of the bot."""
@@ -86,8 +86,7 @@ class ConformanceServer:
         self._member = False
         self._closed = False
 
-    # --- interface for the checks
-    # ------------------------------------------------------------------
+    # --- interface for the checks ---------------------------------------------------------------
 
     def next_number(self) -> int:
         """Return an unused match number."""
@@ -113,14 +112,14 @@ class ConformanceServer:
             self._connection_lost(self._socket)
 
     async def flush(self) -> None:
-        """Return when everything that the bot has sent so far was read."""
+        """Return when everything that the bot has sent so far has been read."""
         if self._socket is not None:
             with contextlib.suppress(ConnectionClosed, TimeoutError):
                 async with asyncio.timeout(PONG_TIMEOUT_S):
                     await (await self._socket.ping())
 
     def send_lobby(self) -> None:
-        """Send the lobby's news."""
+        """Send the lobby's state if the bot has joined it."""
         if self._member:
             self.send(messages.LobbyNews(lobby=self._view()))
 
@@ -174,7 +173,7 @@ class ConformanceServer:
             self._handle_request(request)
 
     def _handle_hello(self, socket: ServerConnection, hello: Hello) -> None:
-        """Welcome the first player, and later only the same player with its secret."""
+        """Welcome the first player; later, accept only the same player with its secret."""
         self._socket, self._outgoing = socket, asyncio.Queue()
         self._writers[socket] = asyncio.create_task(self._write(socket, self._outgoing))
         if self.hello is not None and hello.resume != SECRET:

@@ -19,10 +19,10 @@ from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, ProgrammeItem
 
 
 def settings(game: GameChoice, level: int, control: TimeControl, name: str) -> LobbySettings:
-    """Return the settings of a lobby for the user and the computer, with the game's minimum of
-    seats.
+    """Return the settings of a lobby for the user and the computer.
 
-    Raises `click.UsageError` if the game has no such level.
+    The number of seats is the game's minimum. Raises `click.UsageError` if the game has no such
+    level.
     """
     seats = min(registry.get(game.name).info.seats)
     ladder = levels(game.name, seats)

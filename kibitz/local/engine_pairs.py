@@ -1,8 +1,8 @@
 """Pairs of games between two engines in one process, at fixed nodes or fixed processor time.
 
-No server, clock or connection takes part, so a game costs little more than the searches. The two
-games of a pair have the same opening and the same seed, with the seats swapped. At fixed nodes the
-same pair is the same game on every machine.
+There is no server, clock or connection, so a game takes little longer than its searches. The two
+games of a pair have the same opening and the same seed, with the seats swapped. With fixed nodes, a
+pair has the same moves on every machine.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.cancellation import CancelToken
 
 MIN_WAIT_S = 0.0002
-"""The shortest pause between two looks at a thread's processor time."""
+"""The shortest pause between two reads of a thread's processor time, in seconds."""
 MAX_ATTEMPTS = 100
-"""The number of random openings that are tried until one does not end the game."""
+"""The maximum number of random openings to try; openings that end the game are rejected."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class PlayedPair:
     """The two games of a pair."""
 
     opening: list[str]
-    """The moves before the engines', in notation."""
+    """The moves of the opening, in the game's notation."""
     moves: tuple[list[str], list[str]]
     """The moves of each game after the opening; the first engine has the first seat in the first
     game and the second seat in the second game."""
@@ -91,20 +91,20 @@ class EnginePairs:
     engines: tuple[EngineBot, EngineBot]
     limit: EngineLimit
     openings: Sequence[Options] = ()
-    """Options with an opening each, used in turn."""
+    """Sets of options that contain an opening, used in turn."""
     random_plies: int = 0
     """The number of random plies before each pair, if there are no `openings`."""
     seed: int = 0
 
     def check(self) -> None:
-        """Compile what a game needs; raises `ValueError` if an engine cannot play it."""
+        """Compile the code that a game needs; raises `ValueError` if an engine cannot play it."""
         state, _ = self._start(0)
         for bot in self.engines:
             with self.limit.limits("0") as limits:
                 bot.searcher(state, self.game.info).search(state, limits)
 
     def play(self, number: int) -> PlayedPair:
-        """Play the pair with a number, from 0."""
+        """Play one pair; pairs are numbered from 0."""
         first, second = (self._play_game(number, swapped=swapped) for swapped in (False, True))
         return PlayedPair(self._start(number)[1], (first[0], second[0]), (first[1], second[1]))
 

@@ -17,7 +17,7 @@ _NO_EVENT = b"null"
 
 
 class EventSite:
-    """A site plus one file that changes."""
+    """The web pages plus the document, which changes while the event runs."""
 
     def __init__(self, site: WebSite, document: Path | None = None) -> None:
         self._site = site

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from kibitz_server.net.site import Site
 
 SEAT_GRACE_MS = 5_000
-"""How long to keep the seat of a bot whose process has exited, as it will not reconnect."""
+"""How long the server reserves the seat of a disconnected bot, in milliseconds. It is short because
+a bot whose process has exited does not reconnect."""
 GAMES_ALONE = 10
 """The number of games for a bot without an opponent."""
 AT_ONCE = 2
@@ -76,7 +77,7 @@ class MatchSeries:
 
     @property
     def names(self) -> list[str]:
-        """A distinct name for each player, with a number if two would be the same."""
+        """A distinct name for each player; repeated names get a number."""
         return distinct_names([*map(player_name, self.bots)])
 
     def settings(self, keys: Sequence[str]) -> LobbySettings:
@@ -172,11 +173,12 @@ async def play_series(
     opened: Callable[[str], None],
     ended: Callable[[SeriesOutcome], Awaitable[None]],
 ) -> SeriesOutcome:
-    """Play a series on a private server; `records` must exist; `tell` gets the lines.
+    """Play a series on a private server and return its outcome.
 
-    With `advanced`, which is called at every event, `tell` gets only lines about problems. While
-    the server is still running, `opened` gets the address of the lobby's page, and `ended` the
-    outcome. Pages are served only with `web`.
+    The directory `records` must exist. `tell` receives a line for each event; if `advanced` is
+    given, it is called instead, and `tell` receives only problems. `opened` receives the address of
+    the lobby's page. `ended` receives the outcome while the server is still running. Pages are
+    served only with `web`.
     """
     served = server_in_this_process(
         plan.game.name,
@@ -205,12 +207,12 @@ async def play_series(
 
 @contextlib.asynccontextmanager
 async def _compiling_rules(plan: MatchSeries, server: PrivateServer) -> AsyncIterator[None]:
-    """Compile the rules in the background while the series lasts, unless that was done before.
+    """Compile the rules in the background during the block, unless they are already compiled.
 
     The machine code is for later series: a foreign bot starts with a copy of the compile cache, and
     what it compiles itself is lost when it ends.
     """
-    # Not before the rules of this process are plain: these imports settle the mode.
+    # Imported late: these modules fix the mode of the rules, which the caller sets to plain.
     from kibitz.process import rules_compiler
     from kibitz_games.compiled import mode
     from kibitz_games.core import registry, warmup
@@ -234,7 +236,7 @@ def _pages() -> Site:
 
 
 def _client(server: PrivateServer) -> Client:
-    # Not the name of a bot: those have no spaces.
+    # The name contains a space, so no bot can have the same name.
     return Client(
         server.url,
         name="kibitz play",
@@ -302,7 +304,7 @@ def _launches(
 ) -> Iterator[contextlib.AbstractAsyncContextManager[Launch]]:
     """Yield the launch of each player, isolated unless it is a house bot.
 
-    `secrets` are the descriptors from which they read their players' secrets.
+    `secrets` are the descriptors from which the processes read their players' secrets.
     """
     for name, bot, secret in zip(plan.names, plan.bots, secrets, strict=True):
         yield player_launch(
@@ -318,7 +320,7 @@ def _launches(
 
 
 def has_strangers(plan: MatchSeries) -> bool:
-    """Return whether a bot may be untrusted: two of them are files or programs.
+    """Return whether the series may have untrusted bots: at least two are files or programs.
 
     A single file or program belongs to the user, who tests it against house bots.
     """
@@ -328,7 +330,7 @@ def has_strangers(plan: MatchSeries) -> bool:
 async def _wait_for_bots(players: Sequence[_BotProcess]) -> list[str]:
     """Wait for the bots, which exit when their lobby closes; return a sentence for each failure.
 
-    `child` terminates those that do not exit by themselves.
+    `child_process` terminates those that do not exit by themselves.
     """
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(3):
@@ -420,7 +422,7 @@ def with_isolation(plan: MatchSeries, wish: Wish, records: Path, db: Path | None
     if not readable:
         return plan
     hidden = [] if db is None else [db.absolute()]
-    covered = [records.absolute()]  # of finished games
+    covered = [records.absolute()]  # the records of finished games
     try:
         return replace(plan, isolation=choose(wish, readable, hidden, covered))
     except BackendError as error:
@@ -445,7 +447,10 @@ def check(plan: MatchSeries) -> None:
 
 
 def check_bot(bot: str) -> None:
-    """Check a bot; of a file only that it exists, since its code runs only in the bot's process."""
+    """Check that a bot exists; raise `SpecError` if not.
+
+    A file is not loaded, because its code must run only in the bot's process.
+    """
     from kibitz_bots.catalog import find
     from kibitz_bots.catalog.local import find_local
     from kibitz_bots.spec import SpecError

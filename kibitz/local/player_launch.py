@@ -1,7 +1,7 @@
 """The launch of a player: a house bot, a Python file, or a program in any language.
 
 Files and programs are untrusted code and run in isolation. House bots are trusted; only their
-parameters come from users, so limits are enough for them.
+parameters come from users, so resource limits suffice.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ class Place:
 
     @property
     def words(self) -> list[str]:
-        """The place as options of `kibitz_bots`."""
+        """These values as options of `kibitz_bots`."""
         name = [] if self.name is None else ["--name", self.name]
         return ["--url", self.url, "--lobby", self.lobby, *name, "--at-once", str(self.at_once)]
 
     @property
     def env(self) -> dict[str, str]:
-        """The place as environment variables for a program that connects by itself."""
+        """These values as environment variables, for a program that connects to the server
+        itself."""
         name = {} if self.name is None else {"KIBITZ_NAME": self.name}
         return {"KIBITZ_SERVER": self.url, "KIBITZ_LOBBY": self.lobby} | name
 
@@ -58,12 +59,12 @@ def player_launch(
     limits: Sequence[str] = (),
     memory: int | None = None,
 ) -> AbstractAsyncContextManager[Launch]:
-    """Provide the launch of a player, to be started once within the block.
+    """Provide the command and environment of a player, to be started once within the block.
 
-    Paths are relative to `base`. `env` is added to the variables of the place, `descriptors` are
-    inherited, and `words` are further options of `kibitz_bots`. `limits` are those of
-    `child_command`. `memory` (MiB) limits all processes of an untrusted bot together if cgroups are
-    available. Both apply to bots; a program has its own limits.
+    Paths are relative to `base`. `env` is added to `place.env`, `descriptors` are inherited, and
+    `words` are further options of `kibitz_bots`. `limits` are passed to `child_command`. `memory`
+    (MiB) limits all processes of an untrusted bot together if cgroups are available. Both apply to
+    bots; a program has its own limits.
     """
     if isinstance(player, str) and not is_foreign(player):
         command = child_command("kibitz_bots", *place.words, *words, player, limits=limits)

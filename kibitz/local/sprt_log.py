@@ -1,7 +1,7 @@
-"""The log of a sequential test: its terms, every pair of games, and where the test stands.
+"""The log of a sequential test: its settings and every pair of games.
 
-A file of JSON lines. The first line has the terms; a test goes on from a log with the same terms.
-A last line that was cut off is dropped.
+The file consists of JSON lines. The first line has the settings; a test continues from a log with
+the same settings. A last line that was cut off is dropped.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class SprtLogError(ValueError):
 
 
 class SprtLog:
-    """An open log. `points` are the first engine's points in the pairs so far, two for each."""
+    """An open log. `points` has the first engine's points in the two games of each pair so far."""
 
     def __init__(self, path: Path, terms: dict[str, Any]) -> None:
         self.points: list[tuple[float, float]] = []
@@ -42,10 +42,10 @@ class SprtLog:
         self._file.close()
 
     def _read(self, path: Path, terms: dict[str, Any]) -> int:
-        """Read the pairs of a log; return the length of its whole lines, in bytes."""
+        """Read the pairs of a log; return the length of its complete lines, in bytes."""
         data = path.read_bytes()
         lines = data[: data.rfind(b"\n") + 1].splitlines(keepends=True)
-        if not lines and not self._header.encode().startswith(data):  # not a header that was cut
+        if not lines and not self._header.encode().startswith(data):  # not even a cut-off header
             raise SprtLogError(f"{path} is not the log of a sequential test")
         try:
             entries = [json.loads(line) for line in lines]

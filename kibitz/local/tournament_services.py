@@ -2,8 +2,8 @@
 
 Untrusted code, that is Python files and programs, runs in isolation (`kibitz.process.isolation`):
 it sees neither the other entrants nor the tournament's directory. House bots are trusted; only
-their parameters come from users, so limits are enough for them. All get their secrets only over an
-inherited descriptor.
+their parameters come from users, so resource limits suffice. All entrants receive their secrets
+only through an inherited file descriptor.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ class LocalServices:
     async def launch(
         self, entrant: Entrant, join: JoinInfo, *, secret: str, hold: int
     ) -> AsyncIterator[Launch]:
-        """Provide the launch of an entrant; the block ends after its process has exited."""
+        """Provide the launch of an entrant; the block must not end before its process has
+        exited."""
         with secret_descriptor(secret) as handed:
             kind = "RESUME" if entrant.token_file is None else "TOKEN"
             descriptors = [handed.fileno()]

@@ -139,7 +139,7 @@ def _from_flags(
 
 
 def _game(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the game, its options and the openings in the form of a tournament."""
+    """Return the game, its options and the openings as keys of a tournament."""
     try:
         chosen = notation.parse_game(given["game"])
         options = chosen.options | notation.parse_options(given["options"], chosen.name)
@@ -195,7 +195,7 @@ def _refuse_flags(given: dict[str, Any]) -> None:
     told = next((flag for key, flag in _IN_FILES.items() if given[key]), None)
     if told is not None or program_words():
         raise click.UsageError(
-            f"{told or 'a program after --'} needs --game; a tournament file sets it itself"
+            f"{told or 'a program after --'} needs --game; in a tournament file, set it there"
         )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EXIT_FAULT = 3
 """The exit status if the bot failed."""
 DEFAULT_MS = 500
-"""The option for the thinking time per turn."""
+"""The default thinking time per turn, in milliseconds."""
 
 record_argument = click.argument("source", metavar="RECORD", type=RecordName())
 """The argument for a record file or a finished match on a server: see `analysis.record_source`."""
@@ -63,6 +63,6 @@ def loaded_bot(spec: str, game: str | None = None) -> BotFactory:
     except SpecError as error:
         raise click.BadParameter(str(error), param_hint="BOT") from None
     if game is not None and (games := factory().games) and game not in games:
-        message = f"{spec} plays {', '.join(games)}, and this match is of {game}"
+        message = f"{spec} plays {', '.join(games)}, but the game of this match is {game}"
         raise click.BadParameter(message, param_hint="BOT")
     return factory

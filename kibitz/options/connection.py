@@ -24,7 +24,7 @@ from kibitz_protocol.wire.visibility import WantedViews
 URL = DEFAULT_SERVER
 """The default server URL."""
 OPENING_SECONDS = 0.5
-"""How long to retry a server that refuses connections before reporting an error."""
+"""How long to retry a server that refuses connections before reporting an error, in seconds."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 server_option = click.option(

@@ -51,7 +51,7 @@ def choose_game(name: str, options: dict[str, Value]) -> GameChoice:
 
 
 def parse_options(pairs: Sequence[str], game: str) -> dict[str, Value]:
-    """Parse ``KEY=VALUE`` pairs. Values are numbers, yes and no, words, or lists with a plus.
+    """Parse ``KEY=VALUE`` pairs. Values are numbers, yes, no, words, or lists with plus signs.
 
     If `game` is known here, each value is parsed by the type of its option: ``2`` becomes a
     one-element list for a list option and a string for a string option. A value of the wrong type
@@ -163,7 +163,7 @@ def param_type(read: Callable[[str], Any], name: str) -> Callable[[Any], Any]:
 
 
 def error_message(error: ValueError, *, path: bool = False) -> str:
-    """Return the sentence of an error, or the first error of a model.
+    """Return the message of an error, or of the first problem that a model found.
 
     With `path` it begins with the full path, for users who wrote the structure by hand. Otherwise
     it begins with the last name only, since the rest of the path is message structure.

@@ -60,7 +60,7 @@ class Program:
 def program_of_word(word: str, options: Mapping[str, Any]) -> Program | None:
     """Return the program in a word like ``gomocup:./engine -x``, None if the word names a bot.
 
-    The program options in `options` apply if they are meant for its kind.
+    Its settings are those in `options` that are meant for its kind of program.
     """
     kind = next((kind for kind in KINDS if word.startswith(f"{kind}:")), None)
     if kind is None:

@@ -128,7 +128,7 @@ class SavedSession:
         return opening if opening is not None and opening.key == key else None
 
     def store_opening(self, key: str, known: list[str]) -> None:
-        """Save, before requesting a lobby under `key`, the request and the `known` lobbies."""
+        """Save that a lobby under `key` is about to be requested, and the `known` lobbies."""
         if self.stored is not None:
             opening = Opening(key=key, known=known)
             self._save(self.stored.model_copy(update={"opening": opening}))
@@ -189,7 +189,7 @@ def account(token: str) -> str:
 
 
 def host_of(server: str, lobby: str) -> StoredSession | None:
-    """Return the saved guest who opened a lobby, None if there is none.
+    """Return the session of the guest who opened a lobby, None if there is none.
 
     This does not lock the identity, because another process may be following the lobby with it.
     Callers must not take a seat with its secret.

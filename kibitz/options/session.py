@@ -60,7 +60,7 @@ def play_in_terminal(
 ) -> None:
     """Play in the terminal with the saved session; fail without a terminal.
 
-    `take_seat` gets the connector; it returns the connector for the screen and the lobby.
+    `take_seat` receives a connector and returns the connector for the screen and the lobby's key.
     """
     if not is_screen(plain=False):
         raise click.UsageError(f"expected a terminal to play in; {instead}")

@@ -42,7 +42,7 @@ class Setting:
 
     @property
     def key(self) -> str:
-        """The key of the file."""
+        """The key in the file."""
         return self.name.replace("-", "_")
 
     @property
@@ -128,7 +128,7 @@ def options(settings: Sequence[Setting]) -> Callable[[F], F]:
 def read_table(
     settings: Sequence[Setting], table: Mapping[str, object], others: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split a file into setting values by `param`, and the allowed other keys.
+    """Split the table of a file into setting values by `param`, and the keys in `others`.
 
     Raises `ValueError` with the key and what was expected.
     """

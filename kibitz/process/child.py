@@ -1,4 +1,4 @@
-"""Child processes, each with its own log, that are terminated and waited for."""
+"""Child processes, each with its own log; at the end they are terminated and awaited."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kibitz.process import limits as process_limits
 from kibitz_server.housebots.wait_exit import wait_exit
 
 TERM_SECONDS = 12.0
-"""Seconds for a child to exit after SIGTERM; a server drains for up to ten."""
+"""Seconds for a child to exit after SIGTERM; a server may need ten."""
 TAIL_LINES = 12
 TAIL_BYTES = 16 << 10
-"""The number of bytes of a log to show when its writer failed."""
+"""The maximum number of bytes of a log to show after its process failed."""
 
 
 @contextlib.asynccontextmanager

@@ -18,8 +18,8 @@ Answer = TypeVar("Answer")
 def run(main: Coroutine[Any, Any, Answer]) -> Answer:
     """Run a coroutine to its end on the fastest available event loop.
 
-    SIGTERM and SIGHUP cancel it, and so does Ctrl-C outside of `draining`, after which the process
-    exits with `EXIT_INTERRUPTED`.
+    SIGTERM and SIGHUP cancel it, and so does Ctrl-C outside of `draining`. The process then exits
+    with `EXIT_INTERRUPTED`.
     """
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         try:

@@ -13,14 +13,15 @@ if TYPE_CHECKING:
     from kibitz_bots.catalog import AnyParameter, Personality
 
 BOT_MEMORY_MIB = 1024
-"""The resident memory of a house bot: compiling takes 400 MiB, the largest tables 512 MiB."""
+"""The default limit of a house bot's resident memory. Compiling takes 400 MiB, and the largest
+tables take 512 MiB."""
 
 
 class LocalBotLauncher:
     """House bots as processes on this machine, which exit when this process is gone.
 
-    `pace` is the minimum number of seconds per move, so that people can follow; `limits` are those
-    of `parent_death.child_command`, for each process.
+    `pace` is the minimum number of seconds per move, so that people can follow; `limits` are passed
+    to `parent_death.child_command` for each process.
     """
 
     def __init__(self, pace: float = 0.0, limits: Sequence[str] = ()) -> None:
@@ -28,7 +29,7 @@ class LocalBotLauncher:
         self._limits = limits
 
     def bots(self) -> Sequence[HouseBotLine]:
-        """Return the bots of the catalogue."""
+        """Return the bots of the catalog."""
         from kibitz_bots.catalog import PERSONALITIES
 
         return tuple(map(_line, PERSONALITIES.values()))

@@ -1,15 +1,14 @@
 """Memory and CPU limits of a bot's process, by rlimits and, if available, cgroups.
 
-There are two memory limits. The limit of house bots counts *resident* memory, which a process
-really uses. On Linux each process checks its own twice a second, and exits with a message when it
-is over the limit. An rlimit does not suit them: compiled rules map much more than they ever use,
-and a bot that hits an rlimit may die anywhere in its code. The limit of untrusted bots counts
-*writable private* memory.
+House bots have a limit on *resident* memory, which a process really uses. On Linux each process
+checks its own twice a second, and exits with a message when it is over the limit. An rlimit does
+not suit house bots: compiled rules map much more memory than they ever use, and a bot that reaches
+an rlimit may fail anywhere in its code.
 
-The resource limits apply to each process. Memory is counted as writable private memory
-(``RLIMIT_DATA``): a bot with compiled rules maps more than twice the address space that it ever
-uses, so an address space limit would be a guess. A bot that reaches its limit gets a `MemoryError`;
-one that uses up its CPU time says so and exits.
+Untrusted bots have an rlimit on *writable private* memory (``RLIMIT_DATA``) for each process. A
+limit on the address space would be a guess, because a bot with compiled rules maps more than twice
+the address space that it ever uses. A bot that reaches the limit gets a `MemoryError`. A bot that
+uses up its CPU time prints a message and exits.
 
 If this process can write to a directory of cgroups (version 2), each bot gets its own group. The
 group limits the total memory of the bot and its children. At the end all processes of the cgroup
@@ -39,7 +38,7 @@ REMOVE_TIMEOUT_S = 2.0
 EXIT_OUT_OF_CPU = 152
 """The exit status after the CPU limit, as in shells: 128 + SIGXCPU."""
 EXIT_OUT_OF_MEMORY = 137
-"""The exit status over the resident memory limit, as in shells for a process killed for it."""
+"""The exit status over the resident memory limit, as in shells: 128 + SIGKILL."""
 OOM_SCORE_ADJUSTMENT = 500
 """Makes the kernel kill a house bot before the server and other programs if memory runs out."""
 SENTENCE_AT = 0.98
@@ -126,8 +125,7 @@ def _end(why: str, status: int) -> NoReturn:
     os._exit(status)
 
 
-# --- cgroups
-# ---------------------------------------------------------------------------------------
+# --- cgroups --------------------------------------------------------------------------------------
 
 
 def cgroup_parent(root: Path = CGROUP_ROOT) -> Path | None:

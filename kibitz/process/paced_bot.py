@@ -51,7 +51,7 @@ class PacedBot(Bot):
 
 
 def run(argv: Sequence[str]) -> int:
-    """Run the bot of a command line at this pace; return the exit status."""
+    """Run the bot of a command line with a minimum time per move; return the exit status."""
     seconds = float(argv[0])
     return main(argv[1:], around=lambda bot: PacedBot(bot, seconds))
 

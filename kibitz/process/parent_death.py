@@ -2,9 +2,9 @@
 
 ``python -P -m kibitz.process.parent_death PARENT MODULE ARGUMENTS...`` runs a module as ``python -P
 -m`` would. It first leaves the terminal's process group, so that Ctrl-C reaches only the parent,
-which stops its children in the right order. A thread then polls the parent process id, which
-changes when the parent dies. In that case it sends SIGTERM, and SIGKILL a moment later. The same
-thread enforces the resident memory limit (`limits.end_if_over`).
+which stops its children in the right order. A thread polls the parent process id, which changes
+when the parent dies. The thread then sends SIGTERM to this process, and SIGKILL ten seconds later.
+The same thread enforces the resident memory limit (`limits.end_if_over`).
 
 PARENT is 0 for a process with a supervisor (`isolation.supervisor`): this module then only sets the
 limits, and the supervisor does the rest.
@@ -99,7 +99,7 @@ def main() -> None:
 
 
 def _import_package(module: str) -> None:
-    """Import the package of a module without garbage collections, since its objects stay."""
+    """Import the package of a module without garbage collections, which would free nothing."""
     package = module.partition(".")[0]
     spec = importlib.util.find_spec(package)
     if spec is None or spec.submodule_search_locations is None:

@@ -15,7 +15,7 @@ from kibitz_games.core import registry
 from kibitz_games.core.warmup import warm_up, warm_up_for_server
 
 AWAITED_NICENESS = 5
-"""The niceness for background work: the server, its bots and other programs go first."""
+"""The niceness if a user waits: the server, its bots and other programs still run first."""
 BACKGROUND_NICENESS = 19
 """The lowest priority."""
 
@@ -31,7 +31,7 @@ def main(game: str, niceness: str) -> None:
     with contextlib.suppress(AttributeError, OSError):  # this system has no such priorities
         os.nice(int(niceness))
     rules = registry.get(game)
-    warm_up(rules)  # first, as the other one leaves the mark that everything is compiled
+    warm_up(rules)  # first, because the next call records that everything is compiled
     warm_up_for_server(rules)
 
 

@@ -20,8 +20,8 @@ def warm_up(tell: Tell, bots: Sequence[Personality]) -> None:
     """Warm up `bots` one by one; their compiled code is kept in the cache.
 
     Each bot plays on its game's default board with every number of seats that it supports. Bots
-    with the same search on the same game share code: the first one compiles it, and the others are
-    warm in a moment. This also compiles the code that a server needs for their games.
+    with the same search on the same game share code: the first one compiles it, and the others only
+    load it. This also compiles the code that a server needs for their games.
     """
     from kibitz_bots.running import warmup as bots_warmup
     from kibitz_games.compiled import kernels

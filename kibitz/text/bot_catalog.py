@@ -93,7 +93,7 @@ def default(parameter: AnyParameter) -> str:
 def descriptions(bot: Personality) -> dict[str, str]:
     """Return the docstring excerpts for a bot's ``algorithm`` and ``evaluation``.
 
-    Imports them. A bot that is not a search with an evaluation is explained by its factory.
+    Imports their modules. For a bot that is not a search, it is the docstring of its factory.
     """
     if not isinstance(bot.build, EngineSpec):
         return _said(algorithm=bot.build)

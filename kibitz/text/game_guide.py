@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Schema: TypeAlias = Mapping[str, Any]
 MAX_TRIED = 200
-"""The maximum number of values of an option to try, to find an example that the game accepts."""
+"""The maximum number of values to try per option to find an example that the game accepts."""
 MAX_LISTED = 6
 """The maximum number of words in an example of a list."""
 INDENT = "  "
@@ -41,8 +41,8 @@ HIDDEN = {
     False: "Nothing is hidden: everybody sees the same.",
 }
 BLOCK_NOTES = {
-    True: "In blocks: the same players play the same start until each has had every seat. Without"
-    " --games a programme plays one block.",
+    True: "In blocks: the same players play from the same start until each has had every seat."
+    " Without --games a programme plays one block.",
     False: "In single matches with rotating seats. Without --games a programme plays one.",
 }
 
@@ -104,7 +104,7 @@ def seats_for(
 ) -> int | None:
     """Return the smallest number of players for these options, None if there is none.
 
-    Only numbers in `offered` count; None stands for all that the game offers.
+    `offered` lists the numbers to consider; by default all that the game supports.
     """
     try:
         model = game.Options.from_wire(chosen)
@@ -249,7 +249,7 @@ def _lists(game: Game, schema: Schema) -> Iterator[list[Any]]:
 def _facts(info: GameInfo) -> list[tuple[str, str]]:
     facts = [
         ("players", _either([str(number) for number in info.seats])),
-        ("sight", HIDDEN[info.hidden]),
+        ("visible", HIDDEN[info.hidden]),
         ("time-out", TIME_OUT[info.on_flag]),
         ("played", BLOCK_NOTES[info.balanced]),
         ("length", f"At most {info.max_plies} plies."),

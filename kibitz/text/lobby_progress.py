@@ -42,7 +42,7 @@ class LobbyProgress:
         self._missing = 0
         """The number of unreported ends, including those of unknown matches."""
         self._missed_more = False
-        """Whether either number has grown since the last request to the server."""
+        """Whether more ends have been missed since the last request to the server."""
 
     @property
     def matches(self) -> list[MatchBrief]:
@@ -79,7 +79,7 @@ class LobbyProgress:
         }
 
     def add(self, brief: MatchBrief) -> bool:
-        """Add or update a match; return whether its start, and whether its end, is new."""
+        """Add or update a match; return whether its start or its end is new."""
         known = self._matches.get(brief.match)
         if known is None or known.result is None:
             self._matches[brief.match] = brief
@@ -124,7 +124,8 @@ class LobbyProgress:
         self._unseen, self._missing = unseen, max(self._missing, missing)
 
     async def _list(self, client: Client) -> list[MatchBrief]:
-        """Return the lobby's matches that the server lists; none if it does not answer."""
+        """Return the lobby's matches that the server lists; none if the server refuses the
+        request."""
         try:
             return (await client.hall.matches(self.lobby)).matches
         except RefusedError as error:
@@ -133,7 +134,7 @@ class LobbyProgress:
             return []
 
     def _apply_briefs(self, briefs: Sequence[MatchBrief]) -> list[str]:
-        """Add listed matches; return lines about those whose start or end is new."""
+        """Add matches; return lines about starts and ends that were not known."""
         lines = []
         for brief in sorted(briefs, key=lambda brief: brief.number):
             if brief.result is None:

@@ -9,7 +9,7 @@ from kibitz_arena.ladder.page import moment, plain_elo
 from kibitz_clients.wording.tables import format_table
 from kibitz_protocol import printable
 
-_HEADS = ("#", "entrant", "rating", "interval", "games", "W-D-L", "form", "is")
+_HEADS = ("#", "entrant", "rating", "interval", "games", "W-D-L", "form", "status")
 
 
 def ladder_lines(feed: Feed) -> Iterator[str]:

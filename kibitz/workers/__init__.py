@@ -2,11 +2,11 @@
 
 Modules:
 
-    port               what a pool of workers does, and its errors
+    port               the interface of a worker pool, and its errors
     tasks              the tasks by name: JSON in, JSON out
     worker             the process of a worker, which reads its tasks from a pipe
     process_pool       workers that are processes of this machine
     ray_pool           workers that are tasks of a Ray cluster
-    blocks             the task that plays blocks of games, and what a tournament sends with it
+    blocks             the task that plays blocks of games, and the data that it needs
     thread_bridge      a pool for code without an event loop
 """

@@ -133,19 +133,19 @@ def task_terms(
         files = entrant_files(tournament, directory.base())
     except (OSError, ValueError) as error:
         raise PoolError(str(error)) from None
-    # Concurrency is for the whole tournament, as on one machine; each worker plays at least one
-    # game.
+    # `concurrency` counts the games of the whole tournament, as on one machine, but each worker
+    # plays at least one game.
     games = 1 if tournament.concurrency == "auto" else max(1, tournament.concurrency // pool.size)
     return TaskTerms(isolation, files, games, wait)
 
 
 def load_sentence(tournament: Tournament, pool: WorkerPool) -> str | None:
-    """Return a warning if this machine has more workers than its processors can serve."""
+    """Return a warning if games have clocks and more workers than processors share this machine."""
     cores = cpu_count()
     if pool.shared_machine and pool.size > cores and tournament.clock.limited:
         return (
-            f"{pool.size} workers share {cores} processors; bots may lose on time what they "
-            "did not lose at the board"
+            f"{pool.size} workers share {cores} processors; bots may lose on time because of "
+            "the load"
         )
     return None
 
@@ -163,8 +163,8 @@ def entrant_files(tournament: Tournament, base: Path) -> tuple[TaskFile, ...]:
         total += path.stat().st_size
         if total > MOST_BYTES:
             raise ValueError(
-                f"the entrants' files have more than {MOST_BYTES >> 20} MiB; expected less, "
-                "or programs that are on the machines of the workers"
+                f"the entrants' files are larger than {MOST_BYTES >> 20} MiB in total; install "
+                "large programs on the workers' machines instead"
             )
         content = base64.b64encode(path.read_bytes()).decode()
         relative = path.relative_to(base).as_posix()
@@ -179,8 +179,8 @@ def _paths(entrant: Entrant, base: Path) -> Iterator[Path]:
         file = Path(os.path.normpath(base / entrant.bot))
         if not file.is_relative_to(base):
             raise ValueError(
-                f"{entrant.name}: expected a bot below {base}, the tournament's base, for workers"
-                f" to be sent, not {entrant.bot}"
+                f"{entrant.name}: expected a bot below the tournament's base {base}, because only"
+                f" files below it are sent to workers, not {entrant.bot}"
             )
         yield file
         yield from (path for path in file.parent.glob("*.py") if path.is_file())

@@ -2,7 +2,7 @@
 
 PoolError            the pool cannot be used; says why
 WorkerLostError      (kibitz_arena) the worker ended before it answered
-TaskFailedError      (kibitz_arena) the task raised; another worker would do no better
+TaskFailedError      (kibitz_arena) the task raised; it would fail on another worker too
 """
 
 from __future__ import annotations

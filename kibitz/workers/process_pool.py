@@ -1,6 +1,6 @@
 """Workers as processes on this machine, each with its own pipe.
 
-`concurrent.futures.ProcessPoolExecutor` gives up all its tasks when one process is killed. Here, a
+`concurrent.futures.ProcessPoolExecutor` fails all its tasks when one process is killed. Here, a
 worker that exits loses only its own task, and is restarted for the next one.
 """
 

@@ -1,4 +1,4 @@
-"""The tasks of workers by name: functions on plain data, whose errors are also sent as answers."""
+"""The tasks of workers by name: functions on plain data. Their errors are sent as answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ async def answer(task: str, given: Json) -> Json:
     """Run a task; return ``{"ok": ...}``, or ``{"error": sentence}`` if it raised."""
     try:
         return {"ok": await _carry_out(task, given)}
-    except Exception as error:  # noqa: BLE001 - the pool raises it where the task was given
+    except Exception as error:  # noqa: BLE001 - it is raised again at the sender
         return {"error": f"{task}: {str(error) or type(error).__name__}"}
 
 

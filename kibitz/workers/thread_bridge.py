@@ -1,4 +1,4 @@
-"""A worker pool for code without an event loop, which runs in a separate thread."""
+"""A worker pool for code without an event loop; the pool's loop runs in a separate thread."""
 
 from __future__ import annotations
 

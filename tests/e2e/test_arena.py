@@ -200,7 +200,7 @@ def test_who_crashes_or_dies_loses_and_the_event_goes_on(kibitz: Kibitz) -> None
         (ill / game["report"]).read_text() for game in results["games"]
     )
     assert (
-        "a seat was at fault in 6 games: ill.arena/reports/"
+        "a seat was at fault in 6 games; last report: ill.arena/reports/"
         in kibitz.run("arena", "ill.arena").stderr
     )
 

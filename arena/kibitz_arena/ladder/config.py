@@ -54,15 +54,15 @@ class HouseEntrant(ConfigModel):
     bot: Personality
     """The bot's name in ``kibitz bot list``."""
     rating: Annotated[float, Field(ge=-10_000, le=10_000)] | None = None
-    """A known rating: an anchor, which fixes the scale."""
+    """A known rating, which makes the bot an anchor: it fixes the scale of the ratings."""
 
 
 class Pause(ConfigModel):
     """The rule for pausing entrants that repeatedly lose by their own failure."""
 
     after: Annotated[int, Field(ge=1, le=100)] = 3
-    """The number of consecutive losses by crashing, illegal answers or leaving that cause a
-    pause."""
+    """An entrant is paused after this many consecutive losses by crashing, illegal moves or
+    leaving."""
     minutes: Annotated[float, Field(gt=0, le=1440)] = 5.0
     """The length of the first pause; it doubles each time until the entrant ends a game without
     failing."""
@@ -76,12 +76,12 @@ class Ladder(PlayedConfig):
     seats: Annotated[int, Field(ge=2, le=6)] = 2
     """The number of players per game."""
     time_control: Annotated[str, BeforeValidator(normalize_clock)] = "none"
-    """In cutechess notation, seconds: ``10+0.1``."""
+    """The clock in cutechess notation, in seconds: ``10+0.1``."""
     openings: list[OptionSet] = Field(default_factory=list, max_length=1000)
     """Sets of additional game options. A group of players moves to the next set once all of them
     have had every seat."""
     house: list[HouseEntrant] = Field(default_factory=list, max_length=16)
-    """House bots, which play if no other entrant is free and as close in rating."""
+    """House bots, which play if no comparable opponent is free."""
     places: Annotated[int, Field(ge=2, le=MAX_PLACES)] = 32
     """The maximum number of bots and people in the lobby."""
     at_once: Annotated[int, Field(ge=1, le=1000)] = 8
@@ -137,8 +137,8 @@ _PARTS: Final[Mapping[str, type[ConfigModel]]] = {
 def load(text: str, name: str, *, game_of: Callable[[str], Game] = registry.get) -> Ladder:
     """Parse the YAML `text` of a ladder; errors name the file `name`.
 
-    `game_of` finds the rules, which check the options. Raises `ConfigError` with the line and path
-    of every problem.
+    `game_of` looks up the game, which checks the options. Raises `ConfigError` with the line and
+    path of every problem.
     """
     document = config.read_document(text, name)
     lines = config.plain_lines(document.lines)

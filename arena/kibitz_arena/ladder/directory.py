@@ -5,7 +5,7 @@ Files:
     journal.jsonl    the journal (see `entries`)
     host.resume      the secret for reconnecting as the host (mode 0600)
     public/          public files: index.html, ladder.json
-    reports/         reports for players on why they dropped out of a match
+    reports/         reports on why players dropped out of a match
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The keeper writes `requested` with a unique tag before it requests a game from the server, and
 `ended` before it counts the result. A game that was requested but has not ended is outstanding.
 After a restart the keeper requests it again with the same tag and players. If the server knows the
-tag it answers with the outcome; otherwise it plays the game. So no game is lost, played twice or
+tag, it answers with the outcome; otherwise it starts the game. So no game is lost, played twice or
 counted twice.
 
 `state.LadderState` applies the entries.
@@ -27,7 +27,7 @@ FIXED_KEYS: Final = frozenset({"name", "game", "seats"})
 
 
 class Kept(EntryBase):
-    """A keeper started or resumed the ladder, with the configuration `ladder` from here on."""
+    """A keeper started or resumed the ladder; `ladder` is its configuration from then on."""
 
     kind: Literal["kept"] = "kept"
     ladder: dict[str, Any]
@@ -41,7 +41,7 @@ class Hosted(EntryBase):
 
 
 class Entered(EntryBase):
-    """An entrant plays for the first time; other versions of its name retire."""
+    """An entrant plays for the first time; other versions with the same name retire."""
 
     kind: Literal["entered"] = "entered"
     entrant: EntrantName
@@ -50,7 +50,7 @@ class Entered(EntryBase):
 
 
 class GameRequested(EntryBase):
-    """A game is about to be requested; contains all data for sending or repeating the request."""
+    """A game is about to be requested; the entry has all data to send or repeat the request."""
 
     kind: Literal["requested"] = "requested"
     tag: Tag

@@ -1,4 +1,4 @@
-"""The public feed of a ladder: standings, encounters, recent results and losses.
+"""The public feed of a ladder: standings, head-to-head scores, recent results and losses.
 
 The module does no I/O. The feed is one JSON object for other people's pages and programs, rewritten
 as games end. The ladder's own page is rendered from the same object.

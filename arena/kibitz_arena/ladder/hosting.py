@@ -16,7 +16,7 @@ from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, OpenSeat
 from kibitz_protocol.wire.records import Conduct
 
 GRACE_MS: Final = 30_000
-"""How long the seat of a lost connection is kept, in seconds."""
+"""How long the server reserves the seat of a lost connection, in milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def settings(ladder: Ladder) -> LobbySettings:
 
 
 def moving_entries(state: LadderState, lobby: str, at_ms: int) -> list[Entry]:
-    """Return the entries for moving the ladder to `lobby`.
+    """Return the entries for moving the ladder to `lobby`; none if it is already there.
 
     Outstanding games of the old lobby are lost.
     """

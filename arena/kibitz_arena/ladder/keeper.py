@@ -1,11 +1,12 @@
 """The keeper of a ladder: pairs free entrants, requests their games, and records the outcomes.
 
-A keeper works on one lobby and one journal, and can be restarted with both at any time. It repeats
-the requests for the journal's outstanding games by tag, and the server answers with their outcomes.
+A keeper works on one lobby and one journal, and can be restarted with both at any time. After a
+restart it requests the journal's outstanding games again with the same tags, and the server answers
+with their outcomes.
 
-Free entrants that are in the lobby, connected and ready are paired. An entrant is busy only if it
-has a game that is running or can start because all players are present. A game with absent players
-waits on the server and does not block the other players.
+The keeper pairs entrants that are free, connected and ready. An entrant is busy only if it has a
+game that is running, or that can start because all its players are present. A game with absent
+players waits on the server and does not block the other players.
 """
 
 from __future__ import annotations
@@ -46,22 +47,23 @@ from kibitz_protocol.wire.lobbies import (
 from kibitz_protocol.wire.refusals import Code
 
 STEP_SECONDS: Final = 0.25
-"""The interval between pairings while an entrant is free; otherwise it is four times as long."""
+"""The interval between pairings while an entrant is free, in seconds; otherwise four times as
+long."""
 UNABLE_SECONDS: Final = 30.0
 """How long the players of a rejected game are not paired, in seconds."""
 MAX_REQUESTS: Final = 15_000
-"""The number of games per lobby, below the limit of 20,000; then the ladder moves to a new
-lobby."""
+"""The ladder moves to a new lobby after this many games. The server allows 20,000 per lobby."""
 MAX_VERSION: Final = 40
-"""The number of characters of a version that identify an entrant."""
+"""The maximum length of the version in an entrant's name; the rest is cut off."""
 ABSENT_SECONDS: Final = 1.0
-"""How long they are not paired if one of them has left, which the next lobby update shows."""
+"""How long the players of a game are not paired if it was rejected because one of them had left. By
+then, a lobby update shows who left."""
 TRANSIENT_REFUSALS: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL})
 """Refusals after which the same request is retried a little later."""
 GAME_REFUSALS: Final = frozenset(
     {Code.NO_SUCH_PLAYER, Code.BAD_SEATS, Code.BAD_OPTION, Code.WRONG_STATE, Code.LIMIT}
 )
-"""Refusals of a game that the server does not know and will not play."""
+"""Refusals that cancel the game: the server does not know its tag and will not play it."""
 LOBBY_REFUSALS: Final = frozenset({Code.NO_SUCH_LOBBY, Code.CLOSED, Code.DAMAGED})
 """Refusals that mean that the lobby no longer exists."""
 
@@ -69,7 +71,7 @@ Tell = Callable[[str], None]
 
 
 def entrant_name(member: Member, view: LobbyView) -> str:
-    """Return the entrant for a member: ``name@version``, or a house bot's personality."""
+    """Return the entrant's name for a member: ``name@version``, or a house bot's personality."""
     if member.kind == "house":
         seat = view.settings.seats[member.seat]
         return seat.personality if isinstance(seat, HouseSeat) else member.name
@@ -87,8 +89,9 @@ class LadderKeeper:
     """Runs a ladder in one lobby.
 
     `keep` returns after `stop` is called. `now` returns the time in milliseconds since 1970, and
-    `rating` the current rating of an entrant. `on_ended` receives each counted game, and `tell` the
-    log lines for people. `in_thread` runs functions that wait for the disk; `draw` creates seeds.
+    `rating` the current rating of an entrant. `on_ended` receives each game that counts, and `tell`
+    the log lines for people. `in_thread` runs functions that wait for the disk; `draw` creates
+    seeds.
     """
 
     def __init__(
@@ -172,7 +175,7 @@ class LadderKeeper:
             games = self.state.outstanding.values()
             await self._arrange([game for game in games if game.tag not in self._lobby.over])
         if not self._lobby.running or not await self._request_games():
-            # By then an entrant may have waited long enough.
+            # Try again later: by then an entrant may have waited longer than `patience`.
             await self._lobby.wait(STEP_SECONDS if self._free_since else 4 * STEP_SECONDS)
 
     # The lobby
@@ -187,7 +190,7 @@ class LadderKeeper:
                 if error.code is not Code.WRONG_STATE:  # already started; an update will follow
                     self._tell(f"cannot start the lobby: {error}")
         elif self._is_spent and not self.state.outstanding and not self._stopping:
-            self._tell("the ladder goes on in a new lobby")
+            self._tell("the ladder continues in a new lobby")
             await self._host.hosting.close_lobby(self._key)
 
     @property
@@ -212,7 +215,8 @@ class LadderKeeper:
         return bool(games)
 
     def _candidates(self) -> list[Candidate]:
-        """Return the present entrants that are not paused; free ones with their waiting time."""
+        """Return the entrants in the lobby that are not paused, with the waiting time of free
+        ones."""
         moment, now = asyncio.get_running_loop().time(), self._now()
         busy = {name for game in self._live for name in game.entrants}
         there = [
@@ -319,7 +323,7 @@ class LadderKeeper:
         return ended_entry(self._now(), tag, brief.match, brief.result)
 
     def _newcomers(self, groups: Iterable[Names]) -> Iterable[Entered]:
-        """Return entries for entrants with a first game; joining the lobby is not enough."""
+        """Yield an entry for each entrant that gets its first game."""
         for name in (name for group in groups for name in group):
             if name not in self.state.entrants:
                 member = self._here[name]

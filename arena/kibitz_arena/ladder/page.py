@@ -1,6 +1,6 @@
 """A ladder as a self-contained HTML page, rendered from its feed.
 
-Like a tournament's page it loads no other files; it has no scripts at all.
+Like a tournament's page, it loads no other files. It has no scripts.
 """
 
 from __future__ import annotations

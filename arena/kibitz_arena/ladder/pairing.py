@@ -1,9 +1,10 @@
 """Pairing and seating on a standing ladder, without I/O.
 
 The entrant that has waited longest is paired first, with the cheapest opponents. The cost of an
-opponent has two parts: the difference in rating, and the number of meetings beyond those with the
-least-met entrant present. `spread` rating points count as one meeting. House bots cost `HOUSE_COST`
-more, so they play only if no other entrant is a comparable choice; they never play only each other.
+opponent has two parts: the difference in rating, and how many more times the two have met than the
+entrant has met its least frequent opponent in the lobby. `spread` rating points count as one
+meeting. House bots cost `HOUSE_COST` more, so they play only if no other entrant is a comparable
+choice. No game has only house bots.
 
 Entrants that are free at the same time have often just played each other. So an entrant waits for a
 cheaper busy opponent, but no longer than `patience`; then it plays any free entrant. Two entrants
@@ -21,7 +22,8 @@ from kibitz_protocol.wire.values import seed_number
 HOUSE_COST: Final = 2.0
 """The extra cost of a house bot, in meetings."""
 SLACK: Final = 0.75
-"""The maximum extra cost, compared with the best opponent present, of pairing at once."""
+"""An entrant is paired at once if its free opponents cost at most this much more than the best
+opponents present, in meetings."""
 
 Met: TypeAlias = Callable[[str, str], int]
 Names: TypeAlias = tuple[str, ...]
@@ -29,9 +31,9 @@ Names: TypeAlias = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A present entrant; `waited` is the seconds since it became free, None if busy.
+    """An entrant in the lobby; `waited` is the seconds since it became free, None if busy.
 
-    Others may wait for busy entrants.
+    Busy entrants are included because others may wait for them.
     """
 
     name: str
@@ -68,10 +70,10 @@ def pair(here: Sequence[Candidate], met: Met, terms: Terms, most: int) -> list[N
 
 
 def seating(group: Iterable[str], games: int, seed: int | str) -> Names:
-    """Return a group's names by seat after `games` earlier games, in a block with the seed `seed`.
+    """Return a group's names by seat for its next game, after `games` earlier ones.
 
-    In a block every entrant has every seat once. The seed determines the first player of the first
-    game.
+    In a block every entrant has every seat once. `seed` is the seed of the block; it determines the
+    first player of its first game.
     """
     names = sorted(group)
     turn = (games + seed_number(seed)) % len(names)
@@ -114,7 +116,7 @@ class _Costs:
 def _group(
     first: Candidate, free: Iterable[Candidate], costs: _Costs, terms: Terms
 ) -> Names | None:
-    """Return the group for `first` to play with now, None if it should wait."""
+    """Return the group in which `first` should play now, None if it should wait."""
     others = sorted(
         (other for other in free if other.name != first.name),
         key=lambda other: (costs.of(first, other), other.name),

@@ -14,9 +14,10 @@ from kibitz_arena.ratings import EntrantRating, rate_entrants
 from kibitz_arena.runner.publication import Publication
 
 SHARE: Final = 0.05
-"""The share of one core for rating and writing, since each update rates all games."""
+"""The maximum share of one core for rating and writing. Each update rates all games again."""
 REFRESH_MS: Final = 15_000
-"""The maximum time between writes, because pauses end and reports arrive without games."""
+"""The maximum time between writes, in milliseconds: pauses can end and reports can arrive while no
+game ends."""
 
 
 class Publisher:
@@ -68,7 +69,7 @@ class Publisher:
         return anchors.get(entrant, middle)
 
     def _marks(self) -> object:
-        """Return a value that changes whenever the page and the feed do."""
+        """Return a value that changes whenever the page and the feed have to be rewritten."""
         refresh = self._now() // REFRESH_MS
         return self._state.played, len(self._state.outstanding), {*self._here()}, refresh
 

@@ -1,7 +1,7 @@
 """Loss reports: why a seat dropped out, fetched from the server for the entrants' recent losses.
 
-The server provides the lobby's host with the messages to a bot, its answers and its output. Reports
-are fetched after the game is journaled, so they cause no delay. Failed fetches are retried.
+The server gives the lobby's host the messages that a bot received, its answers and its output.
+Reports are fetched after the game is journaled, so they cause no delay. Failed fetches are retried.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from kibitz_protocol.client.errors import RefusedError
 
 PAUSE_SECONDS: Final = 2.0
 TRIES: Final = 3
-"""The number of requests for a report that the server refuses."""
+"""The maximum number of attempts to fetch a report."""
 
 Fetch = Callable[[str, Path], Awaitable[None]]
-"""Writes the report of a match to a file; raises `RefusedError`, or `OSError`."""
+"""Fetches the report of a match and writes it to a file; raises `RefusedError` or `OSError`."""
 
 
 class LossReports:

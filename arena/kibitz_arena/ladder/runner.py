@@ -1,7 +1,7 @@
 """The runner of a ladder: runs sessions, each of which continues from the journal.
 
 A session ends when the ladder's lobby no longer exists, when the disk fails, or on request. If the
-server goes down, the connection retries indefinitely.
+server goes down, the session continues and tries to reconnect indefinitely.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from kibitz_protocol.wire.reports import MatchReport
 FIRST_PAUSE: Final = 1.0
 """The initial pause between sessions, in seconds."""
 LONGEST_PAUSE: Final = 60.0
-"""The maximum pause; pauses double while no game ends in a session."""
+"""The maximum pause. The pause doubles after each session in which no game ended."""
 
 WriteReport = Callable[[MatchReport, Path], None]
 """Writes a human-readable report to a file."""
 Ended = Callable[[PlayedGame], None]
-"""Receives each counted game."""
+"""Receives each game that counts."""
 
 
 @dataclass
@@ -122,7 +122,7 @@ class LadderRunner:
             before = state.lobby
             lobby = await find_ladder_lobby(client, state)
             journal.append(*moving_entries(state, lobby, now_ms()))
-            where = "goes on" if lobby == before else "is played"
+            where = "continues" if lobby == before else "runs"
             self.tell(f"ladder {self.ladder.name} {where} in lobby {lobby} on {self.server}")
             reports = LossReports(
                 state, self.directory.reports, self._report_fetcher(client), self.tell
@@ -150,7 +150,7 @@ class LadderRunner:
     async def _keep(
         self, keeper: LadderKeeper, publication: Publication, reports: LossReports
     ) -> None:
-        """Run the ladder and report progress until the keeper ends."""
+        """Run the keeper until it ends; meanwhile publish the pages and fetch reports."""
         self._keeper = keeper
         if self.stop_requested:
             keeper.stop()

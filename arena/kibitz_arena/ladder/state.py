@@ -1,11 +1,11 @@
 """The state of a standing ladder, derived from its journal without I/O.
 
 Every entry goes through `LadderState.apply`, whether it was just written or read from disk. So a
-ladder has the same state after a crash. Times are stored in the entries.
+ladder has the same state after a crash. Times come from the entries, not from a clock.
 
-An *entrant* is one version of one name, because results of one version say nothing about another.
-When a newer version joins, the older ones retire: they keep their ratings and play until they
-leave.
+An *entrant* is one version of a bot. Each version has its own rating, because results of one
+version say nothing about another. When a newer version joins, the older ones retire: they keep
+their ratings and play until they leave.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ LETTERS: Final[Mapping[str, Outcome]] = {"win": "W", "draw": "D", "loss": "L"}
 
 
 class PlayedGame(Tolerant):
-    """A counted game."""
+    """A game that counts."""
 
     number: int = Field(description="consecutive from 1, in the order in which games ended")
     at_ms: int
@@ -82,9 +82,9 @@ class Entrant:
     form: deque[Outcome] = field(default_factory=lambda: deque(maxlen=FORM))
     last_losses: deque[PlayedGame] = field(default_factory=lambda: deque(maxlen=LAST_LOSSES))
     faults: int = 0
-    """The number of consecutive losses by failing."""
+    """The number of consecutive losses through a failure of its own."""
     pauses: int = 0
-    """The number of pauses since the last game that it did not lose by failing."""
+    """The number of pauses since the last game without such a failure."""
     paused_until_ms: int = 0
 
 
@@ -109,7 +109,7 @@ class LadderState:
         self.outstanding: dict[str, GameRequested] = {}
         """Games that were requested and have not ended, by tag."""
         self.rated: list[RatedGame] = []
-        """All counted games, with players by number."""
+        """All games that count, with players by number."""
         self.last_results: deque[PlayedGame] = deque(maxlen=LAST_RESULTS)
         self.scores: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         """Head-to-head results: the first entrant's wins, draws and losses against the second."""
@@ -127,7 +127,7 @@ class LadderState:
 
     @property
     def played(self) -> int:
-        """The number of counted games."""
+        """The number of games that count."""
         return len(self.rated)
 
     def next_tag(self) -> str:
@@ -247,7 +247,7 @@ class LadderState:
         self._count_fault(entrant, game.causes[seat], game.at_ms)
 
     def _count_fault(self, entrant: Entrant, cause: Cause | None, at_ms: int) -> None:
-        """Pause an entrant that fails repeatedly, with increasing length."""
+        """Update an entrant's failures; pause it after several in a row, longer each time."""
         if cause not in FAULTS:
             entrant.faults = entrant.pauses = 0
             return

@@ -1,8 +1,8 @@
 """The webhook of a ladder: sends each result to a URL, in order.
 
 Failed deliveries are retried with increasing pauses. The queue is bounded: if the receiver is down
-for long, the oldest results are dropped, and the gap shows in the game numbers. The webhook never
-delays the ladder. The feed contains the results that a receiver missed.
+for a long time, the oldest results are dropped. The receiver sees a gap in the game numbers and can
+look up recent results in the feed. The webhook never delays the ladder.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Results as files for other programs:
+"""Results as files for other programs: one JSON file, and CSV files for ratings and games.
 
-JSON, and CSV for ratings and games. The JSON contains all of `Results`. Keys are in the order of
-the model, or alphabetical in `options`, `causes` and `terminations`, so that equal results yield
-equal files. The first key is the schema. The CSV files start with a header row, format numbers as
-Python does, and leave unknown cells empty. Columns that exist once per seat have the seat's number,
-from 1.
+The JSON contains all of `Results`. Keys are in the order of the model, or alphabetical in
+`options`, `causes` and `terminations`, so that equal results yield equal files. The first key is
+the schema. The CSV files start with a header row, format numbers as Python does, and leave unknown
+cells empty. The names of columns that exist once per seat end with the seat's number, from 1.
 """
 
 from __future__ import annotations

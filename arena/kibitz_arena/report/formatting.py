@@ -44,7 +44,7 @@ STOP_LABELS: Final = {
     "asked": "stopped on request",
     "failed": "stopped because of a failure",
 }
-"""Labels for the reasons in the journal why a tournament stopped."""
+"""Labels for the reasons that the journal gives for a stop."""
 TERMINATION_LABELS: Final = (
     "normal",
     *TERMINATION_WORDS[1:-1],
@@ -326,7 +326,7 @@ def _elo(value: float) -> str:
 def termination_rows(results: Results) -> list[TerminationCounts]:
     """Return the counts of entrants with abnormal terminations, and a total row.
 
-    The total counts seats, not games. Empty if all games ended normally.
+    The total counts seats, not games. The list is empty if all games ended normally.
     """
     rows = [_termination_counts(standing) for standing in results.standings]
     odd = [row for row in rows if row.counts.keys() - {"normal"}]

@@ -133,7 +133,8 @@ def _crosstable_caption(results: Results) -> str:
     if results.event.seats == 2:
         return f"Points of the row against the column{of}; below: wins–draws–losses."
     return (
-        f"How often the row finished ahead of the column{of}, ties half; below: ahead–level–behind."
+        f"How often the row finished ahead of the column{of}; a tie counts half."
+        " Below: ahead–level–behind."
     )
 
 

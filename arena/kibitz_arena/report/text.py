@@ -55,7 +55,7 @@ class TableColumn:
 
 
 def render_text(results: Results, width: int = WIDTH) -> str:
-    """Render `results` in lines of at most `width` columns, at least 80."""
+    """Render `results` in lines of at most `width` columns; `width` must be at least 80."""
     parts = [
         _header(results, width),
         _standings(results, width),

@@ -1,7 +1,8 @@
 """A lobby whose games this process arranges, tracked by updates and responses.
 
-Updates only trigger a poll. All outstanding games are also polled periodically, so a lost update
-causes only a short delay. Callers record the games in `over` and then call `forget`.
+Updates from the server say which games run and which have ended. All outstanding games are also
+polled every `POLL_SECONDS`, so a lost update causes only a short delay. Callers record the games in
+`over` and then call `forget`.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class ArrangedLobby:
         return self.view is not None and self.view.state == "running"
 
     async def play(self, step: Callable[[], Awaitable[None]], is_done: Callable[[], bool]) -> None:
-        """Run steps until all work is done, and process updates in parallel."""
+        """Call `step` repeatedly until `is_done`, and process updates in parallel."""
         async with asyncio.TaskGroup() as group:
             listening = group.create_task(self._listen())
             while not is_done():
@@ -96,7 +97,7 @@ class ArrangedLobby:
         return True
 
     async def arrange(self, games: Sequence[Arrangement]) -> None:
-        """Arrange new and known games, and process those that are over."""
+        """Request new and outstanding games, and process those that are over."""
         answer = await self._client.hosting.arrange(self._key, games)
         for game, brief in zip(games, answer.matches, strict=True):
             if brief is not None:

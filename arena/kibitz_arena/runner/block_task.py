@@ -1,7 +1,7 @@
-"""A task of blocks: the input and the output of a worker.
+"""Tasks for workers: the blocks of games to play, and their outcome.
 
-Plain data, sent as JSON. Each task includes the entrants' files, so that a worker only needs
-kibitz.
+Both are plain data, sent as JSON. Each task includes the entrants' files, so that a worker only
+needs kibitz.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class PlayedGame(Strict):
 
     ended: GameEnded
     record: str | None = None
-    """The text of the record with the bots' notes, which reports are created from."""
+    """The record as text. It includes the bots' notes, from which reports are created."""
 
 
 class BlockOutcome(Strict):
@@ -55,7 +55,7 @@ class BlockOutcome(Strict):
 
     games: list[PlayedGame] = Field(default_factory=list)
     failure: str | None = None
-    """Why some games could not be played; empty if all were."""
+    """Why some games could not be played; None if all were played."""
 
 
 class WorkerLostError(Exception):
@@ -80,7 +80,7 @@ class BlockWorkers(Protocol):
 def task_tournament(
     tournament: Tournament, games: Sequence[ScheduledGame], concurrency: int
 ) -> dict[str, Any]:
-    """Return the tournament for a task, with its entrants and number of concurrent games."""
+    """Return the tournament for a task, with only the entrants of `games`."""
     playing = {name for game in games for name in game.players}
     config = {key: value for key, value in tournament.dump().items() if key not in _OF_THE_WHOLE}
     entrants = [entrant for entrant in config["entrants"] if entrant["name"] in playing]

@@ -2,11 +2,11 @@
 
 Files:
 
-    journal.jsonl    the journal: the tournament's configuration and events (see `arena/journal`)
+    journal.jsonl    the journal: the tournament's configuration and events (`kibitz_arena.journal`)
     kibitz.db        the database of the private server
     bots/NAME.log    the output of an entrant's process
     bots/NAME.resume the secret for reconnecting as the same player (mode 0600)
-    host.resume      the secret of the host, with the lobby (mode 0600)
+    host.resume      the secret of the host, and its server and lobby (mode 0600)
     records/         a record for each game
     reports/         a forensic report for each game in which a seat was at fault; only for the host
     organizer.token  the secret for watching on the private server (mode 0600)
@@ -144,7 +144,7 @@ class TournamentDirectory(RunDirectory):
         return Tournament.model_validate(reading.header.config)
 
     def with_seed(self, tournament: Tournament) -> Tournament:
-        """Return a tournament with the seed from the journal here, or with a new seed.
+        """Return a tournament with the seed from this directory's journal, or with a new seed.
 
         A seed in the configuration is kept. Raises `JournalError`.
         """
@@ -175,7 +175,7 @@ class TournamentDirectory(RunDirectory):
 
 
 def other_directories(directories: Iterable[Path]) -> Iterator[Path]:
-    """Yield the directories of other tournaments next to this tournament's files."""
+    """Yield the tournaments' directories that are directly inside `directories`."""
     for directory in directories:
         with contextlib.suppress(OSError):
             yield from (path.parent for path in sorted(directory.glob("*/journal.jsonl")))
@@ -184,7 +184,7 @@ def other_directories(directories: Iterable[Path]) -> Iterator[Path]:
 def safe_filename(name: str) -> str:
     """Return a unique file name for an entrant's name, with code points for special characters.
 
-    Entrants' names never differ only in case.
+    It is unique even if the file system ignores case, since names never differ only in case.
     """
     return "".join(
         c if c.isascii() and (c.isalnum() or c in "-_.") else f"%{ord(c):x}" for c in name

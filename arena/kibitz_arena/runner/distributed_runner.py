@@ -1,9 +1,9 @@
 """Run a tournament on workers: blocks of games are tasks, and this process writes the journal.
 
 Games are journaled as requested before their task is sent, and as ended when their block returns.
-The loss of a worker does not change the journal: its games are still outstanding and are sent again
-with the same tags, as after an interruption. Results count only for outstanding games, so a game
-that is reported twice counts once.
+If a worker is lost, its games remain outstanding in the journal. They are sent again with the same
+tags, as after an interruption. Results are accepted only for outstanding games, so a game that is
+reported twice counts once.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ MOST_BLOCKS: Final = 10
 """The maximum number of blocks per task. A task starts a new server and new bots, which takes
 seconds, so single-block tasks would be slow."""
 TASK_SECONDS: Final = 30.0
-"""The target duration of a task in seconds: the cost of a lost worker and of waiting after
-Ctrl-C."""
+"""The target duration of a task, in seconds. A lost worker costs up to this much work, and stopping
+with Ctrl-C takes up to this long."""
 TASKS_PER_WORKER: Final = 4
 """The number of tasks to split a worker's share of the remaining blocks into, so that workers do
 not wait long for the last task."""
@@ -61,7 +61,7 @@ class TaskTerms:
     concurrency: int = 1
     """The number of concurrent games per worker."""
     wait: float = 600.0
-    """Seconds that the entrants may take to be ready."""
+    """The timeout for entrants to become ready, in seconds."""
 
 
 @dataclass
@@ -96,7 +96,7 @@ class DistributedRunner:
     _assigned: set[str] = field(default_factory=set)
     """The tags of games that are assigned to a worker."""
     _losses: Counter[str] = field(default_factory=Counter)
-    """How often a worker was lost with a game, by tag."""
+    """How often a worker was lost while it had a game, by tag."""
     _size: TaskSize = field(default_factory=TaskSize)
     _past_deadline: bool = False
 
@@ -143,7 +143,7 @@ class DistributedRunner:
     # Sending tasks
 
     def _next_games(self, journal: TournamentJournal) -> list[DueGame]:
-        """Return the games of the next task, journaled as requested; empty to end.
+        """Journal the games of the next task as requested and return them; empty to send none.
 
         Games left outstanding by an interruption or a lost worker come first.
         """

@@ -21,8 +21,8 @@ from kibitz_protocol.wire.refusals import Code
 START_SECONDS: Final = 600.0
 """The timeout for entrants to become ready, in seconds; they may have to compile code first."""
 GRACE_MS: Final = 300_000
-"""How long the seat of a lost connection is kept, in seconds; a restarted bot must warm up
-again."""
+"""How long the server reserves the seat of a lost connection, in milliseconds; a restarted bot must
+warm up again."""
 USUAL_AT_ONCE: Final = 100
 """A server's default limit on concurrent matches per lobby."""
 MAX_AT_ONCE: Final = 1000
@@ -161,8 +161,9 @@ async def find_lobby(
 ) -> str:
     """Find or open a lobby and follow it.
 
-    It is the `known` lobby if that is open; else one that this host opened with `own_name`, in case
-    its runner was killed before saving the key; else a new one.
+    Use the `known` lobby if it is still open. Otherwise use a lobby that this host opened as
+    `own_name`, because the runner may have been killed before it saved the key. If there is none,
+    open a new lobby.
     """
     if known is not None and await _enter(client, known):
         return known

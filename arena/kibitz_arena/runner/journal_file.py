@@ -37,8 +37,8 @@ S = TypeVar("S", bound=State)
 class JournalFile(Generic[S, E]):
     """A journal file and its state, for one writer at a time.
 
-    Use it as a context manager, or `close` it. After an `OSError`, close and reopen it: the content
-    on disk decides what counts.
+    Use it as a context manager, or `close` it. After an `OSError`, close and reopen it, because the
+    state may contain entries that are not on disk.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class JournalFile(Generic[S, E]):
             raise
         self.torn = journal.torn
         """The partial line that was truncated; empty if there was none."""
-        # Held while entries are applied, since a thread may do so while others read.
+        # Held while entries are applied and while the state is read, since threads do both.
         self._folding = threading.Lock()
 
     def _read(self) -> ParsedJournal[E]:
@@ -101,7 +101,7 @@ class JournalFile(Generic[S, E]):
             tell(f"the journal ended in a partial line, which was removed: {self.torn!r}")
 
     def read(self, made_of: Callable[[S], T]) -> T:
-        """Return the result of a function of the state, which no entries change meanwhile."""
+        """Call `made_of` with the state and return its result; no entries are applied meanwhile."""
         with self._folding:
             return made_of(self.state)
 

@@ -22,7 +22,7 @@ def live_file(
     lobby: str,
     tell: Callable[[str], None],
 ) -> Publication:
-    """Return the publication for a tournament that is played in `lobby`."""
+    """Return a publication that writes ``live.json`` for a tournament played in `lobby`."""
 
     def write() -> None:
         live = journal.read(lambda state: LiveEvent.of(state, lobby))
@@ -38,6 +38,6 @@ def live_file(
 
 
 def _marks(progress: TournamentState) -> object:
-    """Return a value that changes whenever the page does."""
+    """Return a value that changes whenever the page has to be updated."""
     running = tuple(progress.outstanding_tags)
     return progress.played, progress.requeued, progress.stopped is not None, running

@@ -39,7 +39,7 @@ class EntrantPlayers:
     async def register(self, entrants: Sequence[Entrant]) -> dict[str, str]:
         """Register the entrants that are started here; return the players' keys by name.
 
-        Raises `EntrantFailedError` for a token of another player.
+        Raises `EntrantFailedError` if an entrant's token belongs to another player.
         """
         keys = {}
         for entrant in entrants:

@@ -74,7 +74,7 @@ def status_line(
     parts = [f"{rate:.1f}/s" if rate >= 1 else f"{60 * rate:.1f}/min"]
     if rate and left:
         parts.append(f"{clock_time(left / rate)} left")
-    # Workers receive whole blocks, whose other games wait at the worker.
+    # A worker holds whole blocks, so not all of its outstanding games are running.
     running = min(len(progress.outstanding), width.current)
     parts.append(f"{running} of {width.current} at once")
     if width.p95:

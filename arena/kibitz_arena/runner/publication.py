@@ -17,8 +17,8 @@ class Publication:
     """Rewrites files after each change.
 
     A failure is reported once and does not stop the run. `marks` returns a value that changes
-    whenever the files do; `write` writes them and may use a `share` of one core. If writing fails,
-    `tell` receives a line that starts with `what`.
+    whenever the files have to be rewritten; `write` writes them and may use a `share` of one core.
+    If writing fails, `tell` receives a line that starts with `what`.
     """
 
     def __init__(

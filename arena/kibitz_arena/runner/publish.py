@@ -27,7 +27,7 @@ def publish(results: Results, folder: TournamentDirectory, html: Path | None) ->
 
 
 def replay_page(record: Path) -> Path:
-    """Return the path of a record's replay page, if there is one."""
+    """Return the path of a record's replay page, which may not exist."""
     return record.with_suffix(".html")
 
 

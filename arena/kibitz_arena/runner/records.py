@@ -32,7 +32,7 @@ class RecordCollector:
     tell: Callable[[str], None]
 
     async def collect(self, match: str) -> CollectedRecord | None:
-        """Store a game's record and report; a failure is only reported."""
+        """Fetch and store a game's record and report; report a failure and return None."""
         try:
             path = await self.services.record(self.url, match, self.directory.records)
             record = await asyncio.to_thread(read_record, path)

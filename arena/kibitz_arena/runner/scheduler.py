@@ -1,8 +1,8 @@
 """The scheduler of a running tournament: requests games, a few at a time, and records results.
 
 A scheduler arranges the games of one lobby and writes one journal, and can be restarted with both
-at any time. It repeats the requests for the journal's outstanding games by tag, and the server
-answers with their outcomes.
+at any time. After a restart it requests the journal's outstanding games again with the same tags,
+and the server answers with their outcomes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kibitz_protocol.wire.lobbies import Arrangement, LobbyView, MatchBrief, Pro
 from kibitz_protocol.wire.refusals import Code
 
 TRANSIENT_REFUSALS: Final = frozenset({Code.NO_SUCH_PLAYER, Code.RATE_LIMITED, Code.UNAVAILABLE})
-"""Refusals to retry later: a player is away, or a rate limit was exceeded."""
+"""Refusals after which a request is retried: a player is away, or a rate limit was exceeded."""
 LOOKAHEAD: Final = 16
 """How far ahead in the schedule to look for a game whose players are free."""
 
@@ -116,13 +116,13 @@ class GameScheduler:
     # Called by other tasks
 
     def stop(self, reason: StopReason, detail: str = "", lost: Iterable[str] = ()) -> None:
-        """Start no more games, and do not wait for those of `lost` entrants."""
+        """Start no more games, and do not wait for games of `lost` entrants."""
         self._stop = self._stop or (reason, detail)
         self._abandoned |= {*lost}
         self._lobby.wake()
 
     def wake(self) -> None:
-        """Check for work after a change."""
+        """Make the scheduler check for work."""
         self._lobby.wake()
 
     # The games
@@ -192,7 +192,7 @@ class GameScheduler:
         return chosen
 
     async def _arrange(self, games: Sequence[DueGame]) -> None:
-        """Arrange new and known games, and process those that are over."""
+        """Request new and outstanding games, and process those that are over."""
         able = [due for due in games if self._player_ids.keys() >= set(due.game.players)]
         if not able:
             return

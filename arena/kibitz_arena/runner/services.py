@@ -1,4 +1,4 @@
-"""The interface of a tournament's runner to servers, entrants and records.
+"""The interface through which a tournament's runner uses servers, entrants and records.
 
 The package imports neither the server nor the bots. The caller passes an object with these methods
 (`kibitz.local.tournament_services.LocalServices`); tests pass a fake.
@@ -53,11 +53,11 @@ class Services(Protocol):
     def entrant(
         self, entrant: Entrant, join: JoinInfo, *, secret: str, hold: int
     ) -> AbstractAsyncContextManager[WaitExit]:
-        """Run an entrant's process during the block, and end it with the block.
+        """Run an entrant's process during the block, and stop it at the end.
 
-        `secret` is the resume secret of a guest or the token of an account, and is passed on a
-        descriptor. `hold` is the descriptor of a socket: a bot writes a byte to it once it is warm,
-        and connects when it reads one.
+        `secret` is the resume secret of a guest or the token of an account; the process reads it
+        from a file descriptor. `hold` is the descriptor of a socket. A bot writes a byte to it once
+        it has compiled its code, and waits for a byte from it before it connects to the server.
         """
 
     def log_tail(self, name: str) -> str:

@@ -31,7 +31,7 @@ REMOTE_PROBE_SECONDS: Final = 1.0
 LEAVE_SECONDS: Final = 5.0
 """How long the entrants may take to exit when the tournament is over, in seconds."""
 REMINDER_SECONDS: Final = 10.0
-"""The time until the first message about missing entrants, in seconds; later messages are rarer."""
+"""The time until the first message about missing entrants, in seconds; it doubles each time."""
 
 
 class NotReadyError(Exception):
@@ -62,7 +62,7 @@ class Session:
         self._live = live
         self._tournament = scheduler.tournament
         self.failure: str | None = None
-        """Why an entrant cannot be kept running, if so."""
+        """Why an entrant cannot be kept running; None if all can."""
 
     async def run(self) -> None:
         """Run all parts in parallel until the scheduler is done.
@@ -88,7 +88,8 @@ class Session:
             await self._live.update()
 
     async def _keep_running(self) -> None:
-        """Keep the entrants running; stop if one fails for good, to keep game counts equal."""
+        """Keep the entrants running; if one fails for good, stop, so that game counts stay
+        equal."""
         try:
             await self._supervisor.run()
         except* EntrantFailedError as group:

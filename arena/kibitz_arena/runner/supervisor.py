@@ -1,16 +1,16 @@
 """Keeps one process per entrant running until the tournament is over.
 
-An entrant is registered on the server before its process starts, and its resume secret is saved in
-the tournament's directory first. So after any kill the next process is the same player and
-continues the same games.
+An entrant is registered on the server and its resume secret is saved in the tournament's directory
+before its process starts. So if the runner is killed, the entrant's next process is the same player
+and continues the same games.
 
-A process that exits during its tournament has crashed: its running games are lost with the cause
-`crash`, and it is restarted. So every entrant plays the planned number of games. The supervisor
-raises `EntrantFailedError` for an entrant that cannot start, or whose process exits `MAX_CRASHES`
-times in a row without finishing or losing a game.
+A process that exits during its tournament has crashed: it loses its running games with the cause
+`crash`, and the supervisor restarts it. So every entrant plays the planned number of games. The
+supervisor raises `EntrantFailedError` for an entrant that cannot start, or whose process exits
+`MAX_CRASHES` times in a row without finishing or losing a game.
 
-A `remote` entrant has no process here: it connects from elsewhere, and only the lobby tracks it. An
-entrant with a `token_file` has an account on the server and needs no secret to reconnect.
+A `remote` entrant connects from elsewhere, so the supervisor runs no process for it. An entrant
+with a `token_file` has an account on the server and needs no secret to reconnect.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class EntrantSupervisor:
         self._checked: set[str] = set()
         """Entrants whose account name has been checked."""
         self.members: set[str] = set()
-        """Entrants with a seat in the lobby, set by the lobby's follower."""
+        """Entrants with a seat in the lobby; the session updates this set."""
         self._connected: set[str] = set()
         """Entrants that are connected to the server."""
         self._connections_changed = asyncio.Condition()
@@ -77,7 +77,7 @@ class EntrantSupervisor:
         self._all_warm = asyncio.Event()
 
     async def set_connected(self, connected: set[str]) -> None:
-        """Update the set of connected entrants; called by the lobby's follower."""
+        """Update the set of connected entrants; the session calls this."""
         async with self._connections_changed:
             self._connected = connected
             self._connections_changed.notify_all()
@@ -101,14 +101,14 @@ class EntrantSupervisor:
             starter.cancel()
 
     async def _start_together(self, ours: Sequence[Entrant]) -> None:
-        """Let all entrants connect once all are warm, so that no game waits for a compiler."""
+        """Let all entrants connect once all have compiled, so that no game waits for a compiler."""
         for entrant in ours:
             if entrant.command is None:
                 await self._warm[entrant.name].wait()
         self._all_warm.set()
 
     async def _wait_until_warm(self, name: str, holder: socket.socket) -> None:
-        """Wait until an entrant is warm, and release it when all are."""
+        """Wait until an entrant has compiled its code; let it connect when all have."""
         loop = asyncio.get_running_loop()
         with contextlib.suppress(OSError):  # it has exited and will be restarted
             if await loop.sock_recv(holder, 1):
@@ -158,7 +158,7 @@ class EntrantSupervisor:
     # Identity and games
 
     async def _register(self, entrant: Entrant) -> None:
-        """Register the entrant as a player; join the lobby for it if it connects by itself."""
+        """Register the entrant as a player; join the lobby on behalf of a `command` entrant."""
         known = (
             self._directory.load_secret(entrant.name) is not None or entrant.name in self._checked
         )
@@ -171,11 +171,11 @@ class EntrantSupervisor:
                 await client.join(self._join.lobby)
 
     async def _resign_games(self, entrant: Entrant, why: str) -> bool:
-        """Resign the games of an exited process, and start none until the next one is ready.
+        """Resign the games of an exited process, and mark the entrant as not ready.
 
-        Return whether it had any; the news of their end may come later.
-        Wait until the server has noticed the closed connection, because a second connection of the
-        same player would count as a takeover.
+        Return whether there were any games. The server's messages about their end may arrive later.
+        First wait until the server has noticed the closed connection, because a second connection
+        of the same player would count as a takeover.
         """
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(GONE_SECONDS), self._connections_changed:
@@ -200,5 +200,5 @@ def describe_status(status: int) -> str:
             return f"was killed by {signal.Signals(-status).name}"
     number = status - 128
     if number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT):
-        return f"ended with status {status}, as by {signal.Signals(number).name}"
+        return f"ended with status {status}, probably by {signal.Signals(number).name}"
     return f"ended with status {status}"

@@ -38,7 +38,8 @@ from kibitz_protocol.client.errors import KibitzError, RefusedError
 MAX_FAILED_SESSIONS: Final = 3
 """How many sessions may fail in a row without a finished game."""
 DATABASE_LOCK_SECONDS: Final = 20.0
-"""How long to wait for the server of a killed run to exit, in seconds; it drains for ten."""
+"""How long to wait for the server of a killed run to exit, in seconds; it may take ten to shut
+down."""
 
 
 @dataclass

@@ -2,11 +2,11 @@
 
 Modules:
 
-    uids        a separate user for each, if this process may assign one
+    uids        allocates a separate user for each bot, if this process has the right to
     sandbox     the command lines of the tools that isolate (bubblewrap, setpriv)
-    backends    which of the tools work here, by trial; a sentence about it
-    launch      one process: scratch directory, environment, limits, descriptors, command line
-    supervisor  the parent of a bot's processes, outside; cleans all of them up
-    entrypoint  the last step before the bot, inside: limits, and a port that leads to the server
-    relay       the other side of that port
+    backends    tries which of the tools work here, and describes the choice
+    launch      prepares a process: scratch directory, environment, limits, descriptors, command
+    supervisor  the parent of a bot's processes, outside the sandbox; kills all of them at the end
+    entrypoint  runs in the sandbox before the bot: sets limits, opens a port to the server
+    relay       forwards connections from that port to the server, outside the sandbox
 """

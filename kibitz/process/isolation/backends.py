@@ -1,8 +1,8 @@
 """Chooses the tool that isolates untrusted bots on this machine, by a trial run.
 
-bwrap    bubblewrap: a user (as root), processes, mounts and a network of the bot's own
-setpriv  a user of the bot's own; only root can give it that
-none     nothing: all entrants are trusted
+bwrap    bubblewrap: separate processes, mounts and network; run by root, also a separate user
+setpriv  a separate user for each bot; requires root
+none     no isolation: all entrants are trusted
 
 An installed tool may still fail, as in many containers. So the choice depends on a trial: a small
 program runs in the tool and must see Python, kibitz and the bots' files, but not the event's
@@ -30,7 +30,7 @@ BEST_FIRST: Final[tuple[Tool, ...]] = ("bwrap", "setpriv")
 TRY_SECONDS: Final = 30.0
 HOW: Final[dict[Tool, str]] = {
     "bwrap": "isolated by bwrap, with their own files and processes",
-    "setpriv": "isolated by setpriv, with a user each but a shared network",
+    "setpriv": "isolated by setpriv, with separate users but a shared network",
     "none": "trusted, and not isolated from each other or from this machine",
 }
 """Descriptions of how entrants are isolated, by tool."""
@@ -64,7 +64,7 @@ class Isolation:
 
     tool: Tool
     why: str = ""
-    """Why no better tool is used; empty if this one was requested."""
+    """Why no better tool is used; empty if this is the best tool or the requested one."""
     hidden: Sequence[Path] = field(default=())
     """Paths hidden from all bots."""
     elsewhere: bool = False
@@ -119,7 +119,7 @@ def unusable(tool: Tool, seen: Sequence[Path], hidden: Sequence[Path]) -> str | 
         return "only root can give each bot its own user"
     sandbox = Sandbox(tool=tool, hidden=tuple(hidden), readable=tuple(seen), network=False)
     words = json.dumps({"seen": [*map(str, seen)], "hidden": [*map(str, hidden)]})
-    # Like a real bot: Python starts Python with the rights of the sandbox.
+    # As for a real bot, the entry point runs in the sandbox and starts Python.
     trial = [sys.executable, "-I", "-S", entrypoint.__file__, "--"]
     trial += [sys.executable, "-P", "-c", _TRIAL, words]
     with uids.allocate(uids.may_change()) as user:

@@ -1,12 +1,12 @@
-"""The last step before an untrusted bot: sets limits, scratch directories and the path to the
-server.
+"""The last step before an untrusted bot: sets limits, creates scratch directories, and opens a port
+to the server.
 
 ``python -I -S isolation/entrypoint.py [OPTIONS] -- COMMAND...``
 
-It runs inside the isolation, with its rights, and then executes the command (`exec`). If the bot
-has its own isolated network, it opens the server's port there and passes the listening socket out
-over an inherited descriptor. The organizer's relay accepts connections on it and forwards them to
-the real server. The bot therefore makes ordinary connections to an ordinary address.
+It runs inside the sandbox, and then replaces itself with the command (`exec`). If the sandbox has
+its own network, the entry point listens on the server's port there and passes the listening sockets
+out over an inherited descriptor. The organizer's relay accepts connections on them and forwards
+them to the real server. The bot therefore makes ordinary connections to an ordinary address.
 
 It imports nothing from kibitz, so that it starts in a few hundredths of a second.
 """
@@ -81,7 +81,7 @@ def copy_cache(source: Path, target: Path) -> None:
 
 
 def share_listener(control: int, port: int) -> None:
-    """Listen on a port of this network, and pass the listening sockets to the other end."""
+    """Listen on a port of this network, and pass the listening sockets out through `control`."""
     listeners = []
     for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
         with contextlib.suppress(OSError):

@@ -27,7 +27,7 @@ from kibitz.process.isolation.sandbox import SCRATCH, Sandbox, command_line
 from kibitz_server.housebots.process import inherited_environment
 
 MAX_PROCESSES: Final = 256
-"""The maximum number of processes and threads of a bot, if the kernel counts them."""
+"""The maximum number of processes and threads of a bot, if the kernel can count them per bot."""
 MAX_FILES: Final = 1024
 """The maximum number of open files of a process."""
 CACHE_VERSIONS: Final = 2
@@ -41,14 +41,14 @@ FOREIGN_VARIABLES: Final = frozenset(
         *("NUMBA_NUM_THREADS", "NUMBA_DISABLE_JIT", "KIBITZ_PLAIN", "KIBITZ_TEST_RUN"),
     }
 )
-"""The part of a house bot's environment that untrusted code gets, without variables that name user
-directories, such as the house bots' compile cache."""
+"""The environment variables that untrusted code inherits. Variables that name user directories,
+such as the house bots' compile cache, are excluded."""
 
 
 def foreign_environment() -> dict[str, str]:
     """Return the environment of an untrusted bot: `FOREIGN_VARIABLES` and the locale.
 
-    `kibitz_server.housebots.process` lists what bots may inherit.
+    `kibitz_server.housebots.process` lists the variables that any bot may inherit.
     """
     inherited = inherited_environment(os.environ)
     chosen = {
@@ -150,7 +150,7 @@ class _Scratch:
     words: Sequence[str] = ()
     """Options for `entrypoint`."""
     cache: Path | None = None
-    """The directory to bind, which is copied inside the sandbox."""
+    """The cache directory to bind; its content is copied inside the sandbox."""
 
 
 @contextlib.contextmanager
@@ -182,7 +182,7 @@ def _prepare(isolation: Isolation, scratch: Path, user: int | None) -> _Scratch:
     for part in parts:
         _link_or_copy(part, scratch / "kernels" / part.name)
     if user is not None:
-        # The files are still owned by this user: the bot can replace them, but not write into them.
+        # Only directories change owner: the bot can replace the files, but not write into them.
         for path, _, _ in os.walk(scratch):
             os.chown(path, user, user)
     return _Scratch(_home_environment(scratch))
@@ -201,7 +201,7 @@ def _link_or_copy(source: Path, target: Path) -> None:
 
 
 def _current_cache(shared: Path) -> list[Path]:
-    """Return what of the compile cache is in use: for each package the newest versions.
+    """Return the parts of the compile cache that are in use: the newest versions of each package.
 
     The cache also has a small file for each source file that was parsed (`compiled.sources`). All
     of them are needed, as parsing takes longer than loading machine code.
@@ -227,7 +227,7 @@ def _home_environment(home: Path) -> dict[str, str]:
 
 
 def _cgroup_arguments() -> dict[str, str]:
-    """Return the arguments that tell the supervisor the cgroup directory."""
+    """Return the environment variable that tells the supervisor the cgroup directory."""
     return {key: os.environ[key] for key in ("KIBITZ_CGROUP",) if key in os.environ}
 
 

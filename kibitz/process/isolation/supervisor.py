@@ -194,7 +194,7 @@ def descendants(of: int) -> Iterator[int]:
 
 
 def _parents() -> Iterator[tuple[int, int]]:
-    """Yield every process with its parent; the name field in between may contain any characters."""
+    """Yield the id of each process and of its parent."""
     try:
         names = os.listdir("/proc")
     except OSError:
@@ -202,6 +202,7 @@ def _parents() -> Iterator[tuple[int, int]]:
     for name in names:
         if name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):
+                # ID (NAME) STATE PARENT ...; the name may contain any characters.
                 stat = Path("/proc", name, "stat").read_bytes()
                 yield int(name), int(stat.rpartition(b")")[2].split()[1])
 

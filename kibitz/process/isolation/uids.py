@@ -56,7 +56,7 @@ def allocate(wanted: bool = True) -> Iterator[int | None]:
 
 
 def _is_mapped(numbers: range) -> bool:
-    """Return whether processes here can have this user id at all."""
+    """Return whether processes here can have these user ids at all."""
     with contextlib.suppress(OSError, ValueError):
         for line in Path("/proc/self/uid_map").read_text().splitlines():
             first, _, count = map(int, line.split())

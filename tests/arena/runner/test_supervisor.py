@@ -177,7 +177,7 @@ async def test_an_entrant_that_connects_from_elsewhere_is_not_started(
     [
         (3, "ended with status 3"),
         (-9, "was killed by SIGKILL"),
-        (137, "ended with status 137, as by SIGKILL"),
+        (137, "ended with status 137, probably by SIGKILL"),
     ],
 )
 def test_a_kill_from_outside_is_told_from_an_end(status: int, said: str) -> None:

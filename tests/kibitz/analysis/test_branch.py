@@ -98,5 +98,5 @@ def test_an_async_bot_plays_too(nim: Record, nim_rules: Game) -> None:
 def test_others_are_one_for_all_or_one_for_each(nim: Record, nim_rules: Game) -> None:
     match = turn_at(nim_rules, nim, 4).before
     assert plan_seats(match, 1, "a", ["b"]) == {1: "a", 0: "b"}
-    with pytest.raises(ValueError, match=r"expected bots for seat 1 \(greedy\): --others"):
+    with pytest.raises(ValueError, match=r"expected bots for seat 1 \(greedy\): pass --others"):
         plan_seats(match, 1, "a", ["b", "c"])

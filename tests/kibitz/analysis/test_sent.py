@@ -79,7 +79,7 @@ def test_a_gate_that_shows_the_moves_of_others_is_found(all_games: dict[str, Gam
 
     with patch.object(visibility, "redact", shows_all):
         record = finished()
-    with pytest.raises(ValueError, match="differs from what it may know"):
+    with pytest.raises(ValueError, match="differs from what it may see"):
         verify_record(record, all_games)
 
 

@@ -53,7 +53,7 @@ def refused(*words: str) -> str:
         (["cup.yaml", "more.yaml"], "expected a tournament file or directory"),
         (["none.yaml"], "none.yaml: expected a tournament file"),
         (["."], ".: expected a tournament's directory, with journal.jsonl"),
-        (["cup.yaml", "--tc", "9"], "--tc needs --game; a tournament file sets it itself"),
+        (["cup.yaml", "--tc", "9"], "--tc needs --game; in a tournament file, set it there"),
         (["cup.yaml", "--memory", "9"], "--memory needs --game"),
         (["cup.yaml", "--", "x"], "a program after -- needs --game"),
         (["cup.yaml", "--concurrency", "0"], "expected a number of at least 1, or auto, not '0'"),

@@ -38,8 +38,8 @@ def test_a_ladder_is_a_table() -> None:
         "name",
         "kind",
         "rating",
-        "sure",
-        "to",
+        "std",
+        "dev",
         *["matches", "last", "played"],
     ]
     assert first.split() == ["1", "bot", "1", "bot", "1699", "+-62", "12", "2030-01-02"]

@@ -57,4 +57,6 @@ def test_without_a_saved_host_nothing_is_asked(
     for words in (["start", CODE], ["close", CODE], ["rematch", CODE], ["kick", CODE, "ada"]):
         result = CliRunner().invoke(command.lobby, [*words, "--server", "ws://127.0.0.1:1"])
         assert result.exit_code == 1
-        assert f"no host of lobby {CODE} on ws://127.0.0.1:1 is known here" in result.output
+        assert (
+            f"no host of lobby {CODE} on ws://127.0.0.1:1 is known on this machine" in result.output
+        )

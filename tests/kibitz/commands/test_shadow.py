@@ -74,4 +74,4 @@ async def test_failures_are_counted(
     monkeypatch.setattr("kibitz.analysis.watched_match.snapshot_of", snapshot_of)
     assert await shadow._follow(client, record.setup.match, 1, bot, 5, False) == failures
     told = capsys.readouterr().out
-    assert told.endswith("; the bot failed at 2\n" if failures else "match the move played\n")
+    assert told.endswith("; failures of the bot: 2\n" if failures else "match the move played\n")

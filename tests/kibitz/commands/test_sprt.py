@@ -74,7 +74,7 @@ def test_the_number_of_threads_does_not_change_the_games(tmp_path: Path) -> None
     [
         ((GAME, A, B, "--nodes", "5", "--seconds", "1"), "give --nodes or --seconds, not both"),
         (("chess", A, B), "unknown game 'chess'"),
-        (("tanks", "tanks/random", "tanks/random"), "tanks cannot be tested"),
+        (("tanks", "tanks/random", "tanks/random"), "tanks is not a game for two"),
         ((GAME, A, f"{GAME}/random"), "'connect-four/random' is not an engine"),
         ((GAME, A, "connect-four/odd"), "unknown bot 'connect-four/odd'"),
         ((GAME, A, B, "--elo", "10", "0"), "expected ELO0 below ELO1"),

@@ -57,7 +57,7 @@ def test_files_that_are_too_large_are_refused(
 ) -> None:
     monkeypatch.setattr(blocks, "MOST_BYTES", 10)
     (tmp_path / "ada.py").write_text("x" * 11)
-    with pytest.raises(ValueError, match="expected less"):
+    with pytest.raises(ValueError, match="are larger than 0 MiB"):
         entrant_files(event({"name": "Ada", "bot": "ada.py"}), tmp_path)
 
 
