@@ -23,7 +23,7 @@ class ChineseCheckers(Game[Options, Move, View]):
         max_plies=rules.MAX_PLIES,
     )
     earlier_versions: ClassVar[Mapping[int, Mapping[str, Json]]] = {
-        # In version 1, pegs of any seat filled a goal, and a repetition was ranked by distance.
+        # In version 1, any pegs could fill a goal, and a repetition ranked players by distance.
         1: {"win": "any", "repetition": "adjudicate"},
     }
     state_type = rules.STATE

@@ -25,7 +25,7 @@ Reason = Literal["goal", "repetition", "stall", "length", "dropped"]
 
 
 def _boolean(value: object) -> object:
-    """Refuse numbers, since a `Literal` accepts 1 for True."""
+    """Reject numbers, because a `Literal` would accept 1 for True."""
     if value is not True:
         raise ValueError("expected true")
     return value
@@ -76,8 +76,9 @@ class Options(Model):
     )
     win: Win = Field(
         "own-or-parked",
-        description="Which pegs fill a goal, including at least one of the player's: the player's"
-        " and those whose home it is (own-or-parked), only the player's (full), or all (any).",
+        description="Which pegs can fill a player's goal, including at least one of the player's:"
+        " the player's and those that started there (own-or-parked), only the player's (full), or"
+        " all (any).",
     )
     repetition: Repetition = Field(
         "draw",
@@ -87,7 +88,8 @@ class Options(Model):
     opening: tuple[str, ...] | None = Field(
         None,
         max_length=64,
-        description="Moves to play in advance, such as 3-14+117-106; the next seat moves first.",
+        description="Moves played before the match starts, such as 3-14+117-106; the next seat"
+        " moves first.",
         examples=[["3-14", "117-106"]],
     )
 
@@ -122,20 +124,23 @@ _PAST_CHARS = -(-2 * rules.MAX_PLIES // 3) * 4
 class View(Model):
     """A position. Nothing is hidden, so all viewers get the same view.
 
-    `options` contains the size and the number of pegs. It omits the corners, which are a field of
-    their own, and the opening, which is not part of the play. `ranks` is 0 for each seat that is
-    still playing, `best` is each seat's smallest distance so far, `idle` the number of plies
-    without progress, and `repeats` the number of times that the position has occurred.
+    `options` contains the size and the number of pegs. It omits the corners, which are a separate
+    field, and the opening, which no longer matters. `ranks` is 0 for each seat that is still
+    playing, `best` is each seat's smallest distance so far, `idle` the number of plies without
+    progress, and `repeats` the number of times that the position has occurred.
 
-    `past` contains the moves since the last time a seat finished or dropped out, because only
-    positions since then can recur. They determine which positions would be repetitions. It is
-    absent if there are no such moves.
+    `past` contains the moves since a seat last finished or dropped out. Only positions since then
+    can recur, so these moves suffice to detect repetitions. The field is absent if there are none.
     """
 
     options: Options
     ply: int = Field(ge=0, le=rules.MAX_PLIES)
     to_act: int = Field(ge=-1, lt=rules.SEATS)
-    turn: int = Field(ge=0, lt=rules.SEATS, description="The seat to move, also after the end.")
+    turn: int = Field(
+        ge=0,
+        lt=rules.SEATS,
+        description="The seat to move; unlike to_act, also set after the end.",
+    )
     over: Reason | None = None
     idle: int = Field(ge=0)
     repeats: int = Field(ge=1)
@@ -163,7 +168,7 @@ def start(options: Options, seats: int) -> np.record:
 
 @functools.lru_cache(maxsize=64)
 def _start(options: Options, seats: int) -> np.record:
-    """Return the first state for these options, shared by all matches and never modified."""
+    """Return the first state for these options; cached, so callers must not modify it."""
     size = _size(options)
     pegs = _pegs(options, size)
     corners = _corners(options, seats)
@@ -174,7 +179,7 @@ def _start(options: Options, seats: int) -> np.record:
 
 
 def _opened(options: Options, size: int, corners: tuple[int, ...], state: np.record) -> np.record:
-    """Return the first state after an opening, with an empty history."""
+    """Return the first state after an opening; its history does not include the opening's moves."""
     for written in options.opening or ():
         try:
             play(state, decode(state, NOTATION.parse(written)))
@@ -359,12 +364,12 @@ def view(state: np.record) -> View:
 
 
 def _encode_past(actions: Any) -> str | None:
-    """Encode actions with 16 bits each, the format of a state's history in memory."""
+    """Encode actions as 16-bit integers, the format in which a state stores its history."""
     return base64.b64encode(np.asarray(actions, "<u2").tobytes()).decode() or None
 
 
 def _decode_past(seen: View, holes: int) -> np.ndarray[Any, np.dtype[np.int32]]:
-    """Return the actions in the past of a view. Raises `ValueError` if they are invalid."""
+    """Return the actions in a view's `past`. Raises `ValueError` if they are invalid."""
     wrong = f"expected the past as base64 of at most {seen.ply} moves on {holes} holes"
     try:
         raw = base64.b64decode(seen.past or "", validate=True)
@@ -397,7 +402,7 @@ def view_json(state: np.record) -> bytes:
 
 
 def legal_json(state: np.record, most: int) -> tuple[bytes, int]:
-    """Return the legal moves as JSON, empty if more than `most`, and their number."""
+    """Return the legal moves as JSON and their number; the JSON is empty for more than `most`."""
     out = np.empty(most * text.MOVE_CHARS + len("[]"), np.uint8)
     length, count = text.write_legal(as_array(state), kernel_array(out), most)
     return out[:length].tobytes(), count

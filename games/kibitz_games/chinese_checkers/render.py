@@ -75,7 +75,7 @@ def _fills_goal(view: View, seat: int) -> bool:
 
 
 def _finished(view: View) -> int:
-    """Return the number of ranks assigned from the top."""
+    """Return how many seats have finished; they hold the ranks 1, 2, ... without a gap."""
     count = 0
     while count + 1 in view.ranks:
         count += 1
@@ -83,7 +83,7 @@ def _finished(view: View) -> int:
 
 
 def _distance(view: View, seat: int) -> int:
-    """Return the number of steps between a seat's pegs and a full goal."""
+    """Return how many steps a seat's pegs still need to fill its goal."""
     shape, pegs = _shape(view), view.pegs[seat]
     goal = (view.corners[seat] + 3) % 6
     full = shape.remaining(goal, shape.home(goal, len(pegs)))

@@ -223,7 +223,7 @@ def allowed_zones(st: Record, seat: Int) -> Int:
 def _landing(st: Record, here: Int, direction: Int) -> Int:
     """Return the target of a long jump from `here`, or `WALL`.
 
-    The distances from the peg to `here` and to the target are equal.
+    The target is as far behind the jumped peg as `here` is in front of it.
     """
     table = st.geometry
     board = st.board
@@ -300,7 +300,7 @@ def generate_from(st: Record, origin: Int, moves: Moves, n: Int, allowed: Int) -
 
 @kernel
 def _jump_component(st: Record, hole: Int, mark: Int, moves: Moves, tail: Int) -> Int:
-    """Append the run of an empty hole to `moves` at `tail`, and mark it on the board."""
+    """Append the holes of an empty hole's run to `moves` at `tail`, and mark them on the board."""
     table = st.geometry
     board = st.board
     head = tail
@@ -323,8 +323,10 @@ def _jump_component(st: Record, hole: Int, mark: Int, moves: Moves, tail: Int) -
 HOLES_AT = MAX_ACTIONS - CELLS
 BEGINS_AT = HOLES_AT - RUNS - 1
 TAKEN_AT = BEGINS_AT - RUNS
-"""The workspace of `_generate_by_components`, after the longest possible move list: the holes of
-the runs, the start of each run, and the last peg whose moves include the run."""
+"""`_generate_by_components` uses the end of the move list as its workspace. From `HOLES_AT` on, it
+stores the holes of all runs, from `BEGINS_AT` the start of each run in that list, and from
+`TAKEN_AT` the last peg for which it has listed the run's moves. The longest move list ends before.
+"""
 assert TAKEN_AT > geo.MAX_PEGS * (6 + CELLS // 2)
 
 
@@ -569,7 +571,7 @@ def repeats(st: Record) -> Int:
 
 @kernel
 def _end_reason(st: Record) -> Int:
-    """Return the reason for which the match ends with at least two active seats, or 0."""
+    """Return why a match with at least two active seats ends now, or 0 if it continues."""
     slot = i64(st.key & np.uint64(FILTER - 1))
     if st.seen[slot] >= 3 and repeats(st) >= 3:
         return i64(END_REPETITION)
@@ -899,7 +901,7 @@ def shortest_path_in(states: StateArray, action: Int, path: Moves) -> Int:
 
 
 def _landings(land: np.ndarray, hole: int) -> list[int]:
-    """Return in ascending order all holes that jumps can reach in any position."""
+    """Return, in ascending order, all holes that a peg in `hole` can ever reach by jumps."""
     reachable, fresh = {hole}, [hole]
     while fresh:
         targets = {int(target) for target in land[fresh.pop()]} - reachable - {WALL}
@@ -911,9 +913,10 @@ def _landings(land: np.ndarray, hole: int) -> list[int]:
 def _dense_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the first dense number, the rank and the jump targets of each hole.
 
-    From a hole, a peg can only reach its neighbors and jump targets, a third of all holes. The
-    dense numbers of a hole start with its neighbors, by direction, followed by its jump targets
-    except the hole itself, whose index among them is its *rank*. The pass has the last number.
+    A peg can only reach the neighbors and the jump targets of its hole, about a third of all holes.
+    Each hole has consecutive dense numbers: first for its neighbors, by direction, then for its
+    jump targets. The list of targets includes the hole itself, which gets no number; its index in
+    this list is called its *rank*. The pass has the last number.
     """
     near, land = (np.asarray(table).reshape(len(geo.ALL), CELLS, 6) for table in (NEAR, LAND))
     first = np.zeros((len(geo.ALL), CELLS + 1), np.int32)
@@ -1074,7 +1077,7 @@ def _counting_zones(win: int, corner: int) -> int:
 
 
 def _finishers(out: tuple[int, ...]) -> int:
-    """Return the number of ranks assigned from the top: 1, 2, ... without a gap."""
+    """Return how many seats have finished; they hold the ranks 1, 2, ... without a gap."""
     count = 0
     while count + 1 in out:
         count += 1

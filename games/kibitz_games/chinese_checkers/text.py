@@ -1,4 +1,4 @@
-"""The view and the legal moves as JSON, written by kernels, byte for byte as in `models`."""
+"""The view and the legal moves as JSON. Kernels write the same bytes as `models`, but faster."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def compile_locked(dispatcher: Any) -> Callable[[Any], Any]:
 
 
 class _CompileTime(threading.local):
-    """The time that a thread has spent compiling and loading, and whether it is doing so now."""
+    """How long a thread has been compiling and loading, and whether it is doing so now."""
 
     seconds: float = 0.0
     running: bool = False

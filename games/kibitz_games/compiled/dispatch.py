@@ -33,14 +33,14 @@ def default_operation(function: Callable[..., Any], check: Check | None = None) 
 
 
 def checked(check: Check, kind: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the decorator `operation` or `default_operation` with a check of arguments."""
+    """Return the decorator `kind`, either `operation` or `default_operation`, with this check."""
     return functools.partial(kind, check=check)
 
 
 def _dispatched(
     function: Callable[..., Any], default: Callable[..., Any] | None, check: Check | None
 ) -> Any:
-    """Return a generic function with a table of implementations; other types use `default`."""
+    """Return a generic function; types without an implementation use `default`."""
     name = function.__name__
     table = _tables.setdefault(name, {})
 

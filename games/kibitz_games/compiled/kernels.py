@@ -39,7 +39,7 @@ Int: TypeAlias = "int | np.integer[Any]"
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-"""The compiler flags of all kernels: release the interpreter's lock, do not raise on division."""
+"""The compiler flags of all kernels: release the GIL, and do not raise on division by zero."""
 
 
 def int64_cast() -> Callable[[Any], int]:

@@ -61,11 +61,11 @@ class KernelCache(caching.FunctionCache):
     _impl_class = _Implementation
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Load machine code, without the tables of what can be compiled.
+        """Load machine code without initializing numba's compiler.
 
-        numba fills these tables before it loads anything, which takes ten times as long as loading.
-        The compiler fills them by itself when there is something to compile. Machine code needs
-        the symbols of numba's runtime only.
+        By default, numba first registers everything that it can compile, which takes ten times as
+        long as loading. Machine code only needs the symbols of numba's runtime. If something has to
+        be compiled later, the compiler registers the rest by itself.
         """
         rtsys.initialize(target_context)
         with self._guard_against_spurious_io_errors():

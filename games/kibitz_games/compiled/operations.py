@@ -235,7 +235,7 @@ def evaluate(ev: Record, st: Record, seat: Int) -> Any:
 
 @default_operation
 def eval_delta(ev: Record, st: Record, m: Int) -> Any:
-    """Return the change of the mover's value minus the opponent's by `m`; nan if unknown."""
+    """Return how much `m` changes the mover's value minus the opponent's; nan if unknown."""
     return np.nan
 
 

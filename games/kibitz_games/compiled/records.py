@@ -51,7 +51,7 @@ _ALONE = (1,)
 
 
 class StateRecord(np.record):  # type: ignore[misc]
-    """A record that is the only element of an array (see `as_array`), as are its copies."""
+    """A record that is the only element of its own array (see `as_array`); so are its copies."""
 
     # numpy looks up fields and attributes in Python; these C functions do the same ten times as
     # fast. Setting an attribute always sets a field, since records have no other attributes.
@@ -183,7 +183,7 @@ def as_bytes(state: np.record) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 def words_of(state: np.record, count: int) -> memoryview:
-    """Return a writable view of a record's first words; it may be part of a larger array."""
+    """Return a writable view of the first words of a record, also within a larger array."""
     home: Any = state.base
     if home.shape == _ALONE:
         words: memoryview = plain_proxy(state).words
@@ -198,7 +198,7 @@ def _address(owner: Any) -> int:
 
 
 def batch(states: np.ndarray[Any, np.dtype[Any]]) -> Any:
-    """Return an array of records for kernels: the array itself, or plain proxies of its records."""
+    """Return the records for kernels: the array itself if compiled, otherwise plain proxies."""
     if compiled():
         return states
     raw = states.view(np.uint8).reshape(len(states), states.dtype.itemsize)

@@ -5,8 +5,9 @@ anywhere in a file: the *closure* of the module. Comments, docstrings and format
 Imports from the standard library and installed packages are not followed, except for kibitz and the
 package that contains the kernel.
 
-An import of a name from a package leads to the submodule of that name, if it exists, instead of the
-package's ``__init__``; changes that a package makes to its submodules at run time are not detected.
+If a name imported from a package is a submodule, the import counts as an import of the submodule
+and not of the package's ``__init__``. Changes that a package makes to its submodules at run time
+are therefore not detected.
 
 Parsing a file takes a few milliseconds, so the cache stores the result under a hash of the file's
 contents.

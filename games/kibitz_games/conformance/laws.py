@@ -125,8 +125,8 @@ WORLDS = 6
 def _check_worlds(setup: LawSetup, plies: int | None) -> int:
     """Check that states sampled from views continue like the match: same actions, same outcome.
 
-    The views are a referee's, which determine the rest of the match. All actions are random, so
-    that positions repeat on small boards.
+    It uses the views of a referee, who sees everything that determines the rest of the match. All
+    actions are random, so that positions repeat on small boards.
     """
     game, source = setup.game, random.Random(f"{setup.seed}/worlds")
     state, worlds, ply = setup.start(), list[State](), 0
@@ -188,7 +188,7 @@ def _check_position(setup: LawSetup, state: State) -> None:
 
 
 BEYOND = 4096
-"""The extra room for actions beyond `max_actions`, for detecting an overrun."""
+"""The length by which a test array exceeds `max_actions`, in order to detect an overrun."""
 
 
 def _check_room(state: State) -> None:
@@ -314,7 +314,7 @@ def _check_reversible(game: Game, state: State, action: int) -> None:
 
 
 def _check_refusals(game: Game, state: State, spellings: Spellings) -> None:
-    """Check that `decode` accepts exactly the legal moves among those of `spellings`."""
+    """Check that `decode` accepts the legal moves among those of `spellings`, and no others."""
     before, accepted = state.tobytes(), set()
     world = game.sample(game.view(state, game.to_act(state)), 2)
     for wire in spellings(game, state):

@@ -36,7 +36,7 @@ class BoardView(Model):
 
 
 class DeclaredView(Generic[ViewT]):
-    """Converts states to views, field by field by name, and such views back to states."""
+    """Converts states to views and back by copying fields of the same name."""
 
     def __init__(
         self, model: type[ViewT], dtype: np.dtype[Any], reasons: Sequence[str], symbols: str
@@ -67,7 +67,7 @@ class DeclaredView(Generic[ViewT]):
         return self._model.unchecked(fields)
 
     def state(self, view: ViewT) -> Any:
-        """Return a state with the fields that a view shows; its key is not set yet."""
+        """Return a state with the view's fields. The caller must still compute its key."""
         st = snapshot.new_state(self._dtype, self._seats(view))
         for own, name in self._sources.items():
             st[name] = self._hidden(own, getattr(view, own))

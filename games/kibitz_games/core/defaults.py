@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 class Defaults:
     """The components for one game, each created on first use.
 
-    Those with kernels are also imported only then, so that a program can choose its kernel mode
-    before.
+    Modules with kernels are also imported only then, so that a program can choose its kernel mode
+    first.
     """
 
     def __init__(self, game: Game, *, plays: bool) -> None:

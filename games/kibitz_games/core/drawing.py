@@ -34,7 +34,7 @@ def stage_of(scene: Scene) -> Stage:
 
 
 def differing_parts(before: Scene, after: Scene) -> tuple[Stage, Stage]:
-    """Return both scenes as stages, without the cells and parts that are equal in both.
+    """Return both scenes as stages that contain only the cells and parts that differ.
 
     Both scenes must belong to the same match, so their lattices are equal.
     """

@@ -71,8 +71,8 @@ class GameInfo:
     plays a legal action for it, drawn from the seed (``random``), or its turn is skipped (``skip``,
     with the action `Game.skip`)."""
     balanced: bool = False
-    """Whether single matches are unfair because of the first seat's advantage or the deal. Such a
-    game is played in blocks of matches, in which each player takes every seat on the same deal."""
+    """Whether tournaments play blocks of matches in which each player takes every seat on the same
+    deal. This suits games whose first seat or deal gives an advantage."""
     max_plies: int
     """An upper bound on the number of plies in a match."""
     legal_rule: str = ""
@@ -99,8 +99,8 @@ _WRITTEN_FROM = {
     "view_json": ("view",),
     "legal_json": ("legal", "encode"),
 }
-"""Faster methods, each with the methods whose results it reproduces. A subclass that overrides one
-of these does not inherit the faster method."""
+"""Maps each fast method to the methods that it replaces. A subclass that overrides one of these
+does not inherit the fast method, because its results could differ."""
 
 
 class Game(Generic[OptionsT, MoveT, ViewT]):
@@ -392,7 +392,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
 
 def _bare(kind: type[Game]) -> Game:
-    """Return a game without attributes, which unpickling then sets."""
+    """Return an instance without attributes, for `pickle` to fill."""
     return object.__new__(kind)
 
 
@@ -402,7 +402,7 @@ def _is_cached(kind: type[Game], name: str) -> bool:
 
 @functools.cache
 def _at_version(game: Game, version: int) -> Game:
-    """Return a copy of a game with a class of its own and the options of `version`."""
+    """Return a copy of a game as an instance of a new subclass with the options of `version`."""
     fixed: Any = {
         name: (Literal[value], value) for name, value in game.earlier_versions[version].items()
     }

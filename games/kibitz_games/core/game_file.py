@@ -8,7 +8,7 @@ from typing import Any
 
 
 class GameFileError(ValueError):
-    """A file that cannot be read; gives the line and what was expected there."""
+    """A file could not be parsed; the message gives the line and what was expected there."""
 
     def __init__(self, line: int, sentence: str) -> None:
         super().__init__(f"line {line}: {sentence}")

@@ -1,4 +1,4 @@
-"""Conversion of foreign integer types, such as those of numpy and tensors, to `int`."""
+"""Conversion of other libraries' integers, such as numpy's and one-element tensors, to `int`."""
 
 from __future__ import annotations
 

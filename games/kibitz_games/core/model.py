@@ -86,7 +86,7 @@ class Model(BaseModel):
         return made
 
 
-_set_attribute = object.__setattr__  # a frozen model refuses assignments
+_set_attribute = object.__setattr__  # because assignments to a frozen model raise
 
 
 @functools.cache

@@ -48,9 +48,9 @@ class Position:
     drawn from `seed` unless given. Raises `InvalidSetup`. A position may also start in the middle
     of a match: see `from_state` and `from_view`.
 
-    Actions are the small integers of `Game.legal`; `push_move` accepts moves as people and programs
-    write them. The position has the only reference to `state`, so a search may change it in place
-    as long as it restores it.
+    Actions are the small integers of `Game.legal`; `push_move` also accepts wire moves and moves as
+    people write them. The position has the only reference to `state`, so a search may change it in
+    place as long as it restores it.
     """
 
     game: Game

@@ -19,7 +19,7 @@ MOST_PLIES = 300
 def warm_up(game: Game, options: Model | None = None, seats: int | None = None) -> None:
     """Compile or load all kernels of a game by calling each once on an initial state.
 
-    A bot does this, for its own kernels too, before it reports that it is ready.
+    Before a bot reports that it is ready, it warms up the game and its own kernels in this way.
     """
     chosen = game.Options() if options is None else options
     players = game.info.seats[0] if seats is None else seats

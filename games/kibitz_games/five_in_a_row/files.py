@@ -9,8 +9,8 @@
 - SGF is a standard (https://www.red-bean.com/sgf/); ``GM[4]`` is Gomoku, but some programs write
   such games as Go, ``GM[1]``.
 
-No format states whether six in a row win. The readers assume so unless the game continues after six
-in a row.
+None of these formats records whether six in a row win. The readers assume that they do, unless the
+game continues after six in a row.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def _size(size: int) -> int:
 
 
 def _game_file(size: int, stones: Sequence[Stone], names: Sequence[str]) -> GameFile:
-    """Return the game with the rules (freestyle or exact) that allow all of its moves."""
+    """Return the game with the rules, freestyle or exact, that make all of its moves legal."""
     wire = [models.move(*stone.cell(size)) for stone in stones]
     for exact in (False, True):
         options = models.Options(size=size, exact=exact, first="seat-0")

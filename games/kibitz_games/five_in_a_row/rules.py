@@ -25,8 +25,8 @@ ends must not have the color either: a stone there would turn the five into a si
 colors are chosen for this test: the bitwise or of five cells is 3 if both colors are on them, or if
 they extend beyond the board.
 
-Open rows are not counted incrementally: on most boards, one of the first rows checked is open, so a
-search is cheaper, and `undo` has no count to restore.
+The rules search for an open row instead of updating a count of them. On most boards, one of the
+first rows checked is open, so this is cheaper, and `undo` has no count to restore.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ def any_window_open(st: Record) -> bool:
 
 @kernel
 def _end_reason(st: Record, m: Int) -> Int:
-    """Return the reason for which the stone in `m` ends the match, or 0."""
+    """Return why the stone in `m` ends the match, or 0 if the match continues."""
     if st.stones >= LEAST and winning_step(st, m) != 0:
         return i64(END_FIVE)
     if st.stones == i64(st.width) * i64(st.width):
@@ -502,7 +502,7 @@ def make_state(
 def _empty_board(
     size: int, exact: bool, dead_draw: bool, swap: bool, first: int, opener: int
 ) -> np.record:
-    """Return the first state for these options, shared by all matches and never modified."""
+    """Return the first state for these options; cached, so callers must not modify it."""
     st: Record = kernels.new(STATE)
     st.seats, st.width, st.exact, st.dead_draw = 2, size, exact, dead_draw
     st.swap = st.unsettled = swap

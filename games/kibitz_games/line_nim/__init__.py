@@ -17,7 +17,7 @@ class LineNim(Game[Options, Move, View]):
     info: ClassVar[GameInfo] = GameInfo(
         name="line-nim",
         title="Line-Nim",
-        summary="Cross out one to three hexagons in a line; the last one loses; two players.",
+        summary="Cross out one to three hexagons in a line; taking the last loses; two players.",
         rules_version=1,
         seats=(2,),
         on_flag="random",

@@ -100,7 +100,7 @@ def read(stretches: Iterable[str]) -> tuple[int, ...]:
 
 
 def write(free: Iterable[int]) -> tuple[str, ...]:
-    """Return a map as a host writes it: horizontal runs of free cells, each by its ends."""
+    """Return a map in the notation of `read`: each horizontal run of free cells by its ends."""
     runs: list[list[int]] = []
     for cell in sorted(free):
         if runs and cell == runs[-1][-1] + 1 and cell % geo.SIDE:

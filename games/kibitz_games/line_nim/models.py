@@ -268,7 +268,7 @@ def features(seen: View, seat: int) -> Features:
 
 
 def state_from_view(seen: View) -> np.record:
-    """Return the state that a view shows; earlier lines than the last are not in the view."""
+    """Return the state that a view shows; its history contains only the last line."""
     drawn = "".join(seen.rows)
     free, *gone = ([c for c, mark in enumerate(drawn) if mark == kind] for kind in ".01")
     given = seen.options.map is not None

@@ -215,7 +215,7 @@ def policy_weight(st: Record, m: Int) -> Any:
     """Return the probability that the random player of the original assignment takes `m`.
 
     That player draws a free cell, one of the six directions, and one of the lengths possible there,
-    each uniformly. The result is the sum over all draws that give the line.
+    each uniformly. The result adds up the probabilities of all draws that give this line.
     """
     head = i64(LINE[m * 3])
     share = 0.0

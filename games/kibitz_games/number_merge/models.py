@@ -310,7 +310,7 @@ def features(seen: View, seat: int) -> Features:
 
 
 def state_from_view(seen: View) -> np.record:
-    """Return the state that a view shows; earlier merges than the last are not in the view."""
+    """Return the state that a view shows; its history contains only the last merge."""
     assert seen.options.row is not None
     scores = (seen.scores[0], seen.scores[1])
     st: Any = _position(seen.options, seen.options.row, seen.first, numbers=seen.row, scores=scores)

@@ -9,7 +9,7 @@ is ``prefix[edge[i + 1]] - prefix[edge[i]]``. A row is therefore a set of places
 order of merges, and there are ``2 ** (length - 1)`` of them.
 
 An action is the index of the left one of two neighbors in the current row, 0 .. count - 2. It
-removes ``edge[action + 1]``, which ``history[ply]`` keeps for `undo`.
+removes ``edge[action + 1]``; ``history[ply]`` stores the removed edge for `undo`.
 
 The threshold is the fraction ``above / below`` in lowest terms. Sums are compared with it exactly,
 in integers: ``sum * below`` with ``above``.

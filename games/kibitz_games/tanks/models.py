@@ -101,8 +101,8 @@ class View(Model):
     """The position as one viewer sees it.
 
     The seat to act, the living seats, the seats that dropped out (in order) and the wrecks are
-    public. So are each seat's last shot (`shots`, by time) and the shots of the last four slots
-    (`events`: all since a player's previous move).
+    public. `shots` has each seat's last shot, ordered by time; `events` has the shots of the last
+    four slots, which are all shots since a player's previous move. Both are public as well.
 
     A seat also sees its own place, hull and score, its `local` board and its trail (`visited`, a
     character 0 or 1 for each place). The codes on a board are -1 for unknown, 0 free, -2 rock, -3

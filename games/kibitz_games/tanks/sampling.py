@@ -105,7 +105,7 @@ class _StateBuilder:
                 a["known"][seen.seat, tank] = cell
 
     def inform_others(self) -> None:
-        """Update the other local boards with their own tanks, public events and visible cells."""
+        """Put own tanks, public events and visible cells on the other seats' local boards."""
         seen, a = self.seen, self.arrays
         others = [seat for seat in range(geo.SEATS) if seat != seen.seat]
         for seat in range(geo.SEATS):
@@ -192,7 +192,7 @@ def _turns_before(slot: int, seat: int) -> int:
 
 
 def _visible(sketch: _StateBuilder) -> Any:
-    """Mark the cells that the viewer sees; only on its own turn is its local board up to date."""
+    """Mark the cells that the viewer sees; none unless it is the viewer's turn."""
     seen, a = sketch.seen, sketch.arrays
     visible = np.zeros(geo.CELLS, np.uint8)
     if seen.seat is not None and seen.to_act == seen.seat:
@@ -233,7 +233,7 @@ def _distances(rocks: geo.Rocks, origin: int) -> np.ndarray:
 
 
 def _sample_trail(sketch: _StateBuilder, seat: int, chance: random.Random) -> None:
-    """Draw a trail that a tank has had time for.
+    """Draw a trail that a tank can have covered so far.
 
     The start and the current cell come first, then the cells with the shortest detour.
     """

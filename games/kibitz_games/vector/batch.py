@@ -211,7 +211,7 @@ class VectorGame:
         self._plays = self._plays._replace(seed=key, starts=raw)
 
     def _see_through_views(self) -> None:
-        """Write observations by way of views, for games without a kernel for them."""
+        """Compute observations from views, for games without an observation kernel."""
         for play in range(0 if self._plays.observes else self.count):
             seat = max(int(self.seats[play]), 0)
             learning.observe(self.game, self.state(play), seat, self.observations[play])
