@@ -9,5 +9,6 @@
     weights           files of trained weights, written by `kibitz_training`
 
 Searches for one game have the same interface as searches for all games
-(`algorithms.interface.Search`). Solvers need no evaluation: they get an empty record and ignore it.
+(`algorithms.interface.Search`). Solvers do not use an evaluation; callers pass them an empty
+record.
 """

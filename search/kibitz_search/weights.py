@@ -8,7 +8,7 @@
 `hash` covers the game, the kind, the shape and the weights, so two files with the same weights have
 the same hash, regardless of when they were created.
 
-    WeightsError   a file that is damaged or has another purpose; says what was expected
+    WeightsError   the file is damaged or for another purpose; the message says what was expected
 """
 
 from __future__ import annotations

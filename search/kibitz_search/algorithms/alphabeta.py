@@ -3,13 +3,14 @@
 Theory
 ------
 A line that one side would avoid need not be evaluated exactly (Knuth and Moore, "An Analysis of
-Alpha-Beta Pruning", 1975). The savings depend on move ordering, which the other techniques improve:
+Alpha-Beta Pruning", 1975). The search skips more lines the better its moves are ordered, which the
+following techniques improve:
 
 - Iterative deepening: each depth starts with the best line of the previous one.
 - A *transposition table* stores the best move and the value, or a bound, by position key (Zobrist,
   1970).
-- *Killers* (Akl and Newborn, 1977), which are moves that caused cutoffs at the same ply, are tried
-  early. So are moves that caused cutoffs anywhere in the tree, by *history* (Schaeffer, 1989).
+- *Killers* (Akl and Newborn, 1977), which caused a cutoff at the same ply, are tried early. Moves
+  that often caused cutoffs anywhere in the tree follow (*history*: Schaeffer, 1989).
 - The game's `operations.move_score` orders the remaining moves.
 
 Moves after the first are searched with a null window, and again with the full window if they turn
@@ -22,9 +23,9 @@ turn out well (*late-move reductions*). Reductions can change the value. Without
 
 A table value may come from a deeper search, or from another path to the position. The key does not
 include the path, so values can be wrong when history matters, as with repetitions; this flaw is
-common to all such programs. The table is cleared when the match returns to a position that was
-searched before, because its values do not account for the repetition. A position whose lines were
-all searched to the end of the game is stored with unbounded depth.
+common to all such programs. If the match repeats a position, the table is cleared, because its
+values do not account for the repetition. A position whose lines were all searched to the end of the
+game is stored with unbounded depth.
 
 With ``strict=True``, reductions and quiescence search are disabled, the table is used for move
 ordering only, and all values equal those of minimax.
@@ -39,9 +40,9 @@ enough.
 
 State between turns
 -------------------
-A search object serves one match and starts empty. Between turns, the table is kept, because its
-positions recur; history scores are divided by eight, and killers are cleared. New weights clear the
-table.
+A search object serves one match and starts empty. Between turns, the table is kept, because the
+next search meets many of its positions again. History scores are divided by eight, and killers are
+cleared. If the evaluation weights change, the table is cleared.
 """
 
 from __future__ import annotations
@@ -127,7 +128,7 @@ def _tt_probe(table: Table, key: Any) -> Int:
 
 @kernel
 def _tt_store(table: Table, key: Any, ply: Int, depth: Int, kind: Int, value: Any, m: Int) -> Int:
-    """Write an entry. Values of decided positions are stored relative to the position."""
+    """Write an entry. Wins and losses are counted from this position, not from the root."""
     at = _tt_index(table, key)
     if table[at].key != key and table[at].depth > depth:
         at += 1
@@ -205,7 +206,7 @@ def _store_cutoff(ws: op.Record, seat: Int, ply: Int, depth: Int, m: Int) -> Int
 
 @kernel
 def _update_pv(ws: op.Record, ply: Int, m: Int) -> Int:
-    """Set the best line from `ply` on to the move `m` and the best line after it."""
+    """Set the best line from `ply` on to the move `m` followed by the best line of the next ply."""
     length = np.int64(ws.lengths[ply + 1])
     ws.line[ply, 0] = m
     for k in range(length):
@@ -355,7 +356,7 @@ def _frontier_delta(
 def _look_up(
     ws: op.Record, table: Table, key: Any, ply: Int, depth: Int, alpha: Any, beta: Any
 ) -> Any:
-    """Return the value that the table has for a position and a window, or nan.
+    """Return the table's value for a position if it makes a search unnecessary, otherwise nan.
 
     ``ws.hints[ply]`` becomes the move to search first, -1 for none.
     """
@@ -390,7 +391,7 @@ def _last_ply(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any,
 
 @kernel
 def _prepare_moves(st: op.Record, ws: op.Record, ply: Int) -> Int:
-    """Generate the moves, except at ply 0, with the hinted move first; return how many."""
+    """Generate the moves, except at ply 0; put the hinted move first. Return their number."""
     n: Int = np.int64(ws.roots)
     if ply > 0:
         n = np.int64(op.generate(st, ws.moves[ply]))
@@ -401,18 +402,18 @@ def _prepare_moves(st: op.Record, ws: op.Record, ply: Int) -> Int:
 
 @kernel
 def _pick_move(st: op.Record, ws: op.Record, ply: Int, i: Int, n: Int) -> Int:
-    """Bring the move to search next to place `i` and return it."""
+    """Swap the best remaining move to index `i` and return it."""
     m = np.int64(ws.moves[ply, 0])
     if i == 0 and m == ws.hints[ply]:
         return m
-    if i == 1 and m == ws.hints[ply]:  # not before, because the hinted move often suffices
+    if i == 1 and m == ws.hints[ply]:  # only now, because the hinted move often causes a cutoff
         _score_moves(st, ws, ply, i, n)
     return _next_move(ws, ply, i, n)
 
 
 @kernel
 def _reduction(ws: op.Record, depth: Int, i: Int) -> Int:
-    """Return by how many plies the search of the move at place `i` is reduced."""
+    """Return by how many plies to reduce the search of move number `i`."""
     if ws.reductions == 0 or i < LMR_FIRST or depth < LMR_MIN_DEPTH:
         return np.int64(0)
     return np.int64(2 if i >= LMR_SECOND and depth > LMR_MIN_DEPTH else 1)
@@ -420,7 +421,7 @@ def _reduction(ws: op.Record, depth: Int, i: Int) -> Int:
 
 @kernel
 def _note_value(ws: op.Record, ply: Int, i: Int, m: Int, value: Any, low: Any) -> Any:
-    """Note a move's value in the line, and at ply 0 for the root; return the new lower end."""
+    """Record a move's value in the best line and, at ply 0, for the root; return the new alpha."""
     if ply == 0:
         ws.bounds[i] = value
         ws.finished += 1
@@ -444,7 +445,7 @@ def _store_value(
     best: Any,
     leaves: Int,
 ) -> Any:
-    """Store the value of a position and return it. `leaves` is their number before its search."""
+    """Store the value of a position and return it. `leaves` is ``ws.leaves`` before its search."""
     if ws.stop != 0:
         return 0.0
     kind = EXACT
@@ -469,7 +470,7 @@ def _search(
     alpha: Any,
     beta: Any,
 ) -> Any:
-    """Return the value for the seat to act: at `alpha` or below an upper bound, at `beta` a lower.
+    """Return the value for the seat to act: exact between `alpha` and `beta`, otherwise a bound.
 
     The value of a stopped search is meaningless; see `AlphaBeta` for the fields of `ws`.
     """
@@ -521,7 +522,7 @@ def _search(
 
 @dataclass(frozen=True)
 class _Window:
-    """The aspiration window of the root, and the half-width of its latest extension."""
+    """The aspiration window of the root. `half` is by how much it was last widened on one side."""
 
     alpha: float = -np.inf
     beta: float = np.inf
@@ -529,7 +530,7 @@ class _Window:
 
     @classmethod
     def around(cls, values: list[float]) -> _Window:
-        """Return the window for the next depth, as wide as the recent changes of the value."""
+        """Return the window for the next depth: the last value plus or minus its recent changes."""
         if len(values) < 3 or abs(values[-1]) > DECIDED:
             return cls()
         half = max(abs(values[-1] - values[-2]), abs(values[-2] - values[-3]))
@@ -539,7 +540,7 @@ class _Window:
         return self.alpha < value < self.beta
 
     def widened(self, value: float) -> _Window:
-        """Return the window for the next attempt, extended on the side of `value`."""
+        """Return a window for another attempt, wider on the side where `value` lies outside."""
         half = self.half * 4 if abs(value) < DECIDED else np.inf
         if value <= self.alpha:
             return _Window(value - half, self.beta, half)
@@ -582,7 +583,7 @@ class AlphaBeta(IterativeDeepening):
         self._table: Table = hugepages.zeros(pairs * BUCKET_SIZE, ENTRY)
         self._weights = b""
         self._plies: dict[int, int] = {}  # the ply of the first search of each root, by key
-        self._values: list[float] = []  # of the completed depths
+        self._values: list[float] = []  # the value of each completed depth
         self._has_tactical = op.offers(state.dtype, "tactical_moves")
 
     @staticmethod
@@ -591,7 +592,7 @@ class AlphaBeta(IterativeDeepening):
         return two_player_only(info, state)
 
     def _reset(self, st: np.record, ev: np.record) -> None:
-        """Clear what is not valid for a new turn."""
+        """Reset the move ordering for a new turn, and clear the table if its values are invalid."""
         weights, key, ply = ev.tobytes(), int(st["key"]), int(st["ply"])
         recurs = self._plies.setdefault(key, ply) != ply
         self._plies[key] = ply
@@ -626,8 +627,8 @@ class AlphaBeta(IterativeDeepening):
     ) -> SearchResult:
         """Search one depth with one window.
 
-        The result of a stopped search is used if at least one move, starting with the best so far,
-        was completed and is above the window's lower bound.
+        A stopped search has a usable result if it completed at least one move with a value above
+        the window's lower bound. It searches the best move so far first.
         """
         ws, top, plies = self._ws, np.int64(0), np.int64(depth)
         ws.finished = ws.leaves = 0

@@ -1,5 +1,4 @@
-"""Best-reply search: only the opponent with the strongest reply responds to each action of the
-player.
+"""Best-reply search: after each action of the player, only one opponent replies, the strongest.
 
 Source: M. P. D. Schadd and M. H. M. Winands, "Best-Reply Search for Multi-Player Games" (IEEE
 Transactions on Computational Intelligence and AI in Games 3, 2011). Plies of the root's seat

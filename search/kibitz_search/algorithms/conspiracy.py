@@ -1,7 +1,7 @@
 """A one-ply search for a group of cooperating seats, an idea proposed in the report.
 
-The value of a move is the evaluation of the resulting position for the seat itself, plus `FRIEND`
-times that for each friend, minus `FOE` times that for the leading foe. In Chinese Checkers, for
+The value of a move is the seat's own evaluation of the resulting position, plus `FRIEND` times each
+friend's evaluation, minus `FOE` times the evaluation of the leading foe. In Chinese Checkers, for
 example, pegs stay where friends can jump over them and block the leading foe. A move that ends the
 game has the value of its result for the seat itself. Without friends, this is the greedy search.
 

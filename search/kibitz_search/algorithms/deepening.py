@@ -1,11 +1,11 @@
 """Iterative deepening: the common loop of depth-limited searches.
 
 A search looks one ply ahead, then two, and so on until time is up, with one compiled call per
-depth. Each depth starts with the best move of the previous one, so an interrupted depth is still
-useful once that move is completed.
+depth. Each depth searches the best move of the previous depth first. Even an interrupted depth is
+therefore useful, if it has completed that move.
 
-There is one exception: if that move turns out to lose and there is no time to find a better one,
-the search plays the most promising move that was not shown to lose.
+If an interrupted depth has shown that this move loses and has found no better one, the search plays
+the most promising move that was not shown to lose.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The greedy search: the move after which the evaluation for the mover is highest.
 
-A move that ends the game has the value of its result (`terminal.Standing`). A draw is as good as
-the mean evaluation of the other seats after the best move that does not end the game.
+A move that ends the game has the value of its result (`terminal.Standing`). To compare a draw with
+unfinished games, it counts as the mean evaluation of the other seats after the best move that does
+not end the game.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from kibitz_search.algorithms.terminal import Standing, final_share, standing
 def _evaluate_moves(st: op.Record, ws: op.Record, ev: op.Record, seat: Int, n: Int) -> Any:
     """Write the value of each of the first `n` moves in ``ws.moves[0]`` into ``ws.worth``.
 
-    ``ws.share`` receives the seat's share if the move ends the game, and nan if it does not or if
-    the evaluation reports that the seat has reached its goal.
+    ``ws.share`` receives the seat's share for moves that end the game, otherwise nan. It is also
+    nan if the evaluation reports that the seat has reached its goal.
     """
     for i in range(n):
         m = np.int64(ws.moves[0, i])
@@ -100,7 +101,7 @@ def _standing_after(
 ) -> Standing:
     """Return the standing of the others after the best move that does not end the game.
 
-    If there is none, return their standing before the move.
+    If every move ends the game, return their standing now.
     """
     best = int(np.argmax(worth))
     if worth[best] == -np.inf:

@@ -1,9 +1,8 @@
 """Memory for large search tables, allocated without delay.
 
-Memory freed by numpy remains with the process and must be zeroed before it is used again. For a
-table this takes 20 ms, during which the stop timer cannot run. Memory mapped from the operating
-system is already zeroed, occupies pages only when they are used, and is returned when the search is
-freed.
+numpy reuses memory that the process has freed, and must zero it first. For a table this takes 20
+ms, during which the stop timer cannot run. Memory mapped from the operating system is already
+zeroed. It occupies pages only when they are used, and is returned when the search is freed.
 """
 
 from __future__ import annotations

@@ -1,20 +1,21 @@
 """IDDFS: iterative deepening over one's own moves only, as in "Fun With Chinese Checkers".
 
 The search assumes that the other seats do not move (`operations.set_side_to_move`). It therefore
-finds much longer paths to the goal than a search that lets them move, but does not foresee that
-they may block these. Among equal outcomes it prefers the earliest. Otherwise it might never finish:
-a win in two moves would be as good as a win in one, and on the next turn it would find another win
-in two. Plans never return to a previous position: such detours gain nothing, and because the others
-do not move, the rules would detect repetitions that do not occur in a real match.
+finds much longer paths to the goal than a search in which opponents move, but does not foresee that
+they may block these paths. Among equal outcomes it prefers the earliest. Otherwise it might never
+finish: a win in two moves would be as good as a win in one, and on the next turn it would find
+another win in two. Plans never return to a previous position: such detours gain nothing, and
+because the others do not move, the rules would detect repetitions that do not occur in a real
+match.
 
 A plan that ends the game has the value of its result (`terminal.Standing`). A draw is as good as
 the mean evaluation of the other seats at the root.
 
 A longer plan nearly always has a higher value than a shorter one, so plans of an unfinished depth
 must not be compared with those of earlier depths. Each depth starts with the first move of the best
-plan so far, and its result is used only once that move has been searched. The bot of the report
-instead keeps one best plan over all depths, so it plays whichever move the deepest, unfinished
-search started with.
+plan so far, and its result is used only once that move has been searched. The report's bot does
+compare them: it keeps one best plan over all depths, and therefore plays whichever move the
+unfinished depth happened to search first.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from kibitz_search.cancellation import CancelToken
 ResultListener = Callable[[SearchResult], object]
 """A callback that receives the result that the search would return if it stopped now."""
 StateSampler = Callable[[int], np.record]
-"""A function from a number to a state that is consistent with the view of the seat to act, for
-games with hidden information; the same number gives the same state."""
+"""Returns a state that is consistent with the view of the seat to act, for games with hidden
+information. Each number gives its own state, and always the same one."""
 
 
 class UnsupportedLimit(ValueError):
@@ -28,9 +28,9 @@ class SearchLimits:
     """The limits of a search, the seed for ties, and callbacks.
 
     Every search respects `seconds`, `depth` and `nodes`, or raises `UnsupportedLimit`. It returns a
-    result even if the limits are very low: it evaluates each move once, one ply ahead, before it
-    checks them. Searches that do no more than that accept all limits. Lookups in a book or a
-    database are not limited.
+    result even if the limits are very low, because it evaluates each move one ply ahead before it
+    checks them. Searches that only look one ply ahead therefore accept all limits. Lookups in a
+    book or a database are not limited.
     """
 
     seconds: float = math.inf

@@ -11,8 +11,8 @@ at the root.
 
 Pruning. With two seats, the leads add up to zero, so the search of an action can stop at a reply
 that makes it no better than the best action so far (shallow pruning, R. E. Korf, "Multi-Player
-Alpha-Beta Pruning", 1991). With more seats, pruning would require a lower bound on leads that is
-close to their usual values. No such bound exists, so nothing is pruned.
+Alpha-Beta Pruning", 1991). With more seats, pruning requires a lower bound on leads that is close
+to their usual values. No such bound is known, so nothing is pruned.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def best_rival_score(values: Values, seats: Int, seat: Int) -> float:
 
 @kernel
 def prefers(new: Values, old: Values, seats: Int, seat: Int, target: Int) -> bool:
-    """Return whether `seat` prefers `new` to `old`; with a target, whichever is worse for it."""
+    """Return whether `seat` prefers `new` to `old`; a seat with a target looks at that first."""
     a, b = new[seat], old[seat]
     if target >= 0:
         if new[target] != old[target]:
@@ -66,8 +66,8 @@ def explore(
 ) -> Any:
     """Write the value of a position for each seat into ``ws.values[ply]``.
 
-    `bound` is the best value so far for the seat `parent`, which acted last. On its own turns, the
-    root's seat chooses what is worst for `target`, unless that is `NOBODY`.
+    `bound` is the best value so far for the seat `parent`, which acted last. Unless `target` is
+    `NOBODY`, the root's seat chooses the action that is worst for `target`.
     """
     ws.lengths[ply] = ply
     over = op.terminal(st)

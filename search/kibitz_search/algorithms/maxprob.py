@@ -8,8 +8,8 @@ other seats are therefore modeled as a uniform distribution over their best acti
 The value of a position is a vector of probabilities: the mean over the best actions of the seat to
 act. At leaves, the probabilities are estimated by the expected scores of `utility`, a logistic
 curve of width `scale` over the evaluation. Two estimates are rarely exactly equal, so actions
-within `near` of the best count as equally good; with 0, only exact ties do, as in the paper.
-Nothing is pruned.
+within `near` of the best count as equally good. With `near` 0, only exact ties count, as in the
+paper. Nothing is pruned.
 """
 
 from __future__ import annotations

@@ -17,16 +17,16 @@ techniques:
   Strategies for Monte-Carlo Tree Search" (2008), who call it unpruning.
 - Playouts end after `plies` plies and are scored by a logistic curve of width `scale` over the
   evaluation.
-- Implicit minimax backups: with `implicit` above 0, each mean is mixed with that weight of the
-  evaluation, backed up as in max^n -- M. Lanctot et al., "Monte Carlo Tree Search with Heuristic
+- Implicit minimax backups: evaluations are backed up as in max^n, and each mean is mixed with them;
+  `implicit` is their weight -- M. Lanctot et al., "Monte Carlo Tree Search with Heuristic
   Evaluations using Implicit Minimax Backups" (2014).
-- Proven results, with two seats: positions with a certain outcome are not played further, and their
-  proofs are backed up immediately -- M. H. M. Winands, Y. Bjornsson and J.-T. Saito, "Monte-Carlo
+- Proven results, with two seats: positions with a known outcome are not searched further, and the
+  outcome is backed up immediately -- M. H. M. Winands, Y. Bjornsson and J.-T. Saito, "Monte-Carlo
   Tree Search Solver" (2008).
 - Hidden information: every `batch` iterations, the search changes to another world that is
   consistent with the seat's view (single-observer information-set search). All worlds share one
-  tree, in which an action counts as available only in worlds where it is legal -- P. I. Cowling, E.
-  J. Powley and D. Whitehouse, "Information Set Monte Carlo Tree Search" (2012).
+  tree; an action counts as available only in the worlds where it is legal -- P. I. Cowling, E. J.
+  Powley and D. Whitehouse, "Information Set Monte Carlo Tree Search" (2012).
 
 No game has chance events after the start, so there are no chance nodes.
 
@@ -67,8 +67,8 @@ HISTORY_SIZE = 1 << 14
 """The size of a seat's history table; actions with equal low bits share an entry."""
 EXPLORATION = (0.3, 0.3, 0.3, 0.3, 0.3, 0.15, 0.15)
 """The default exploration weight by number of seats. With more seats, the tree contains fewer plies
-of each seat, and depth becomes more valuable than certainty. Tuned in Chinese Checkers with 6 seats
-at 20 ms per move; 5 seats use the same value."""
+of each seat, so a deeper tree is worth more than precise means. Tuned in Chinese Checkers with 6
+seats at 20 ms per move; 5 seats use the same value."""
 UNKNOWN = -1.0
 PROVEN_WIN = 0.875
 """A proven share above this is a win; the margin covers the discount for late wins."""
@@ -290,7 +290,7 @@ def backpropagate(ws: Record, nodes: Any, seats: Int, ply: Int, end: Int) -> Non
 
 @kernel
 def backup_implicit(nodes: Any, node: Int, seat: Int, seats: Int) -> None:
-    """Copy the hints of the child that is best for `seat`, the seat to act, to the node."""
+    """Give the node the backed-up evaluations of the child that is best for `seat`, the mover."""
     child: Int = np.int64(nodes[node].first)
     best = child
     while child != 0:
@@ -303,7 +303,7 @@ def backup_implicit(nodes: Any, node: Int, seat: Int, seats: Int) -> None:
 
 @kernel
 def backup_proof(nodes: Any, node: Int, child: Int) -> bool:
-    """Back up the proof of a child to its parent; return whether that is now proven, too."""
+    """Back up a child's proof to its parent; return whether this proves the parent as well."""
     seat = np.int64(nodes[child].seat)
     best = nodes[child].exact
     if best < PROVEN_WIN:
@@ -323,7 +323,7 @@ def backup_proof(nodes: Any, node: Int, child: Int) -> bool:
 def iterate(worlds: Any, ws: Record, ev: Record, nodes: Any) -> Int:
     """Run iterations from ``worlds[0]`` until ``ws.goal``, a proven root, or a stop.
 
-    They are played in ``worlds[1]`` and counted in ``ws.nodes``.
+    Actions are played in ``worlds[1]``, and ``ws.nodes`` counts the iterations.
     """
     seats = np.int64(worlds[0].seats)
     while ws.stop == 0 and ws.nodes < ws.goal and nodes[0].exact < 0.0:
@@ -477,7 +477,7 @@ class Mcts:
     def _best(self, node: int, seat: int) -> int:
         """Return the child to play: a proven win, otherwise the most visited.
 
-        A proven loss is last, regardless of how often it was visited before the proof.
+        A proven loss is chosen only if there is nothing else, however often it was visited.
         """
         open_ = self._nodes[node].exact < 0
 

@@ -2,7 +2,7 @@
 
 The value of a position is the best that the seat to act can reach if the opponent also plays its
 best (Shannon, "Programming a Computer for Playing Chess", 1950, type A). It is included because the
-reports use it, and as a reference for `alphabeta`, which finds the same values faster.
+reports use it. It also serves as a reference for `alphabeta`, which finds the same values faster.
 
 The search deepens iteratively until time is up. The result of an unfinished depth is used only if
 the best move so far was searched to that depth.
@@ -29,7 +29,7 @@ from kibitz_search.algorithms.terminal import two_player_value
 from kibitz_search.algorithms.timer import count_nodes
 
 MAX_DEPTH = 32
-"""The maximum length of a line in plies, out of reach for a full-width search."""
+"""The maximum length of a line in plies; a full-width search never gets that deep."""
 
 
 @kernel

@@ -47,7 +47,7 @@ class MpMix(Maxn):
         self._target = NOBODY
 
     def warm_up(self, state: np.record, ev: np.record) -> None:
-        """Run the paranoid search once, which would otherwise not be compiled before a turn."""
+        """Run the paranoid search once, so that it is not compiled during a turn."""
         Paranoid(state).search(state, ev, SearchLimits(0.001))
 
     def strategy(self, state: np.record, ev: np.record) -> tuple[Strategy, int]:

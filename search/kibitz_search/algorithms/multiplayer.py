@@ -26,8 +26,8 @@ PV_BONUS, KILLER_BONUS = 2.0**40, 2.0**38
 """Bonuses for move ordering."""
 WIDTHS = (0, 0, 3, 3, 3, 2, 2)
 """The best known widths by number of seats, tuned in Chinese Checkers with 2, 3, 4 and 6 seats at
-20 ms per move; 5 seats use the same value as 6. Seeing a second move of one's own takes one ply per
-seat, and is more valuable than seeing every reply."""
+20 ms per move; 5 seats use the same value as 6. A search reaches the player's second move only
+after one ply per seat; to see that move is worth more than to see every reply."""
 
 
 @kernel
@@ -103,7 +103,7 @@ class MultiplayerSearch(IterativeDeepening):
 
     max_depth = MAX_DEPTH
     decided = WIN_SCORE / 2
-    """The value at which a greater depth cannot improve the result significantly."""
+    """From this value on, a win is certain, so the search stops deepening."""
     lost_score = -WIN_SCORE / 2
 
     def __init__(self, state: np.record, *, width: int | None = 0) -> None:
@@ -164,7 +164,7 @@ class MultiplayerSearch(IterativeDeepening):
         return ()
 
     def _entry_action(self, entry: int) -> int:
-        """Return the action in an entry of the line."""
+        """Return the action in an entry of a best line."""
         return entry
 
     def _played_line(self, st: np.record, line: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
 """Paths on a grid: breadth-first distances, and the cheapest path by A*.
 
 A grid is a flat array of cells with a border, and `steps` contains the index offset of each
-direction. ``cost[place]`` is the cost of entering a cell; cells with 0 or less cannot be entered,
-which must include the border.
+direction. ``cost[place]`` is the cost of entering a cell. A cost of 0 or less marks an impassable
+cell; all border cells must be impassable.
 
 A* (Hart, Nilsson & Raphael: "A Formal Basis for the Heuristic Determination of Minimum Cost
 Paths", 1968) expands the cell with the smallest sum of the cost so far and a lower bound of the
@@ -29,10 +29,10 @@ UNREACHABLE = 1 << 40
 
 @kernel
 def bfs_distances(cost: Any, aims: Any, steps: Any, far: Any) -> None:
-    """Write the number of steps from each cell to the nearest of `aims` (not 0) into `far`.
+    """Write the number of steps from each cell to the nearest aim into `far`.
 
-    Searches breadth-first from all aims at once. Cells that cannot be reached get `UNREACHABLE`,
-    aims 0.
+    A cell is an aim if its entry in `aims` is not 0. The search is breadth-first from all aims at
+    once. Cells from which no aim can be reached get `UNREACHABLE`.
     """
     places = len(cost)
     queue = np.empty(places, np.int64)

@@ -1,4 +1,4 @@
-"""A search in phases: oracles if they have an answer, otherwise a general search.
+"""A search in phases: it plays an oracle's answer if there is one, otherwise it searches.
 
 "Fun With Chinese Checkers" proposes a bot with three phases: an opening book, a search that
 includes the opponents in the middle game, and an endgame database for one's own pegs. Here, each

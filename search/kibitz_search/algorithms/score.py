@@ -36,7 +36,11 @@ def plies_to_end(value: float) -> int | None:
 
 
 def is_exact(ws: op.Record, best: SearchResult) -> bool:
-    """Return whether a greater depth cannot change the result; ``ws.leaves`` counts open leaves."""
+    """Return whether a deeper search cannot change the result.
+
+    That is so if the game was over at every leaf (``ws.leaves`` counts the others), or if the value
+    is a win or loss within the searched depth.
+    """
     end = plies_to_end(best.value)
     return int(ws.leaves) == 0 or (end is not None and end <= best.depth)
 

@@ -1,4 +1,4 @@
-"""The check that a search for one game gets a state of that game."""
+"""The check that a search for one game is not used for another."""
 
 from __future__ import annotations
 

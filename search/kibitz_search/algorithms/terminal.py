@@ -9,9 +9,9 @@ A discount for each ply makes earlier wins and later losses better: 1 in `two_pl
 `PLY_DISCOUNT` in `final_shares`. Draws are not discounted, because no player gains from an early or
 late draw.
 
-With more than two seats, those who have finished or left have fixed ranks. The others compete for
-the remaining ranks, and a draw among them has the mean value of these. `Standing` compares it with
-an unfinished game, for searches that evaluate one seat only.
+With more than two seats, seats that have finished or left have fixed ranks. The others compete for
+the remaining ranks; if they draw, each gets the mean value of these ranks. Searches that evaluate
+only one seat use `Standing` to compare such a draw with an unfinished game.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def two_player_value(st: Record, ws: Record, seat: Int, ply: Int) -> Any:
 def _discounted(share: float, seats: Int, last: Int, ply: Int) -> float:
     """Return a final share with the discount for its ply.
 
-    With two seats, the discount of one is a gain for the other. With more, every seat except the
-    last gains from finishing early, even in the middle; the last one gains from delay.
+    With two seats, one seat's discount is the other's gain. With more seats, the last seat gains
+    from a later end, and every other seat from finishing early.
     """
     if seats > 2 and share > 0.0:
         return float(share - 0.5 * PLY_DISCOUNT * last)
@@ -80,7 +80,7 @@ def final_shares(st: Record, last: Any, ply: Int, out: Values) -> None:
 
 @dataclass(frozen=True)
 class Standing:
-    """The reference for results in searches that evaluate one seat only."""
+    """The values of the other seats, for searches that evaluate only one seat."""
 
     level: float
     """The mean evaluation of the other active seats, each for itself."""

@@ -18,10 +18,11 @@ from kibitz_search.cancellation import CancelToken
 
 
 class ThinkingTime:
-    """The time of one search, which starts now and is measured for the current thread.
+    """The time limit of one search, which starts when this object is created.
 
-    Compiling and loading machine code does not count. The first search of a process may need many
-    seconds for this, and would otherwise return after its first depth.
+    Time that the current thread spends compiling or loading machine code does not count. The first
+    search of a process may need many seconds for this, and would otherwise return after its first
+    depth.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -30,7 +31,7 @@ class ThinkingTime:
 
     @property
     def deadline(self) -> float:
-        """The value of `time.monotonic` at which time is up, given the compile time so far."""
+        """The value of `time.monotonic` at which time is up; compiling postpones it."""
         return self._end + kernels.compile_seconds() - self._compiled
 
     @property

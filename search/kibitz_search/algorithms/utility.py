@@ -1,4 +1,4 @@
-"""Utilities of multiplayer positions: relative and expected scores of each seat.
+"""The values of multiplayer positions for each seat: leads and shares.
 
 `operations.evaluate` rates each seat by itself. Multiplayer searches need relative values: a gain
 for one seat must be a loss for others, otherwise no seat would ever block another.
@@ -19,8 +19,8 @@ seat is ahead about 3 out of 4 times.
 
 An evaluation of at least `WIN_SCORE` marks a seat that has reached its goal in an unfinished game.
 Decided values are discounted by `PLY_DISCOUNT` per ply, so earlier wins and later losses are
-better. ``last``, the ply of each seat's last action, which these searches record, gives the time at
-which such a seat finished.
+better. The searches record the ply of each seat's last action in ``last``, which tells when such a
+seat finished.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def expected_scores(st: Record, ev: Record, last: Any, ply: Int, scale: float, o
 def active_seats(state: np.record) -> list[int]:
     """Return the active seats, starting with the seat to act.
 
-    It plays arbitrary actions on a copy until all seats have acted once.
+    The function finds them by playing arbitrary actions on a copy until all have acted once.
     """
     st, moves = state.copy(), np.zeros(op.max_actions(state.dtype), np.int32)
     seats: list[int] = []

@@ -1,10 +1,10 @@
 """The last phase: the race, once opponents' pegs no longer matter.
 
 If all of the player's pegs are in the triangle and no other peg can enter it, moves come from the
-race database: each brings the pegs one move closer to the goal. From further away, once the seat
-`is_separated`, a beam search looks for the shortest race, with increasing beam widths until time or
-nodes run out. The rest of the previous turn's race is continued unless a shorter one is found, so
-races never become longer between turns.
+race database: each brings the pegs one move closer to the goal. Once the seat `is_separated`, but
+its pegs are still outside the triangle, a beam search looks for the shortest race. It widens the
+beam until time or nodes run out. If it finds nothing shorter than the rest of the previous turn's
+race, that race is continued.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class RaceEndgame:
     def _best_line(
         self, state: np.record, seat: int, thinking: ThinkingTime, limits: SearchLimits
     ) -> RaceLine | None:
-        """Return the best race found within the limits, or the rest of the previous turn's."""
+        """Return the shortest of the races found and the rest of the previous turn's race."""
         solo = self._solo
         solo.ws.stop = solo.ws.most = 0
         best = _shorter(self._rest(state, seat), solo.find(state, seat, MIN_BEAM))
@@ -77,14 +77,14 @@ class RaceEndgame:
         return None if best is None else replace(best, nodes=nodes)
 
     def _keep(self, state: np.record, seat: int, best: RaceLine | None) -> None:
-        """Store a race to continue on the next turn."""
+        """Store a race, so that the next turn can continue it."""
         self._plan = best.actions if best is not None else ()
         if self._plan:
             origin, target = divmod(self._plan[0], int(state["holes"]))
             self._expected = sorted({*own_pegs(state, seat)} - {origin} | {target})
 
     def _rest(self, state: np.record, seat: int) -> RaceLine | None:
-        """Return the rest of the previous turn's race if its first move was played."""
+        """Return the rest of the previous turn's race, or None if its first move was not played."""
         played = len(self._plan) > 1 and sorted(own_pegs(state, seat)) == self._expected
         return RaceLine(self._plan[1:], 0) if played else None
 

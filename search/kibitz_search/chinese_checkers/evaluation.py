@@ -3,8 +3,8 @@
 Most are a sum over the player's pegs of one weight per hole. The weights are data:
 ``ev.weights[corner, hole]`` is the value of a peg in `hole` for the player whose goal is `corner`.
 Compiled searches use modified weights immediately. Weights are multiples of `RESOLUTION`, so that
-sums do not depend on the order of the pegs: rounding errors would break ties between equal
-outcomes, of which searches must prefer the earliest.
+sums are exact and do not depend on the order of the pegs. With rounding errors, equal outcomes
+would have different values, and a search could not choose the earliest of them.
 
 The value for a player who has finished is `WIN_SCORE`, even with other players' pegs in the goal.
 """
@@ -36,7 +36,7 @@ LANE = 0.5
 LEFT_BEHIND = 4.0
 """The hand-tuned penalty for each peg in the three deepest holes of its home."""
 POWER = 1.5
-"""The exponent of a peg's distance, which gives the rearmost pegs the greatest influence."""
+"""The exponent of a peg's distance; above 1, the rearmost pegs have the greatest influence."""
 HOP = 1 / 8
 """The value of each step gained by a forward jump chain."""
 BESIDE = 1 / 8
@@ -184,9 +184,9 @@ def evolved(state: np.record) -> np.record:
     """Return the weights evolved with the genetic algorithm of the report.
 
     Source: "Fun With Chinese Checkers"; `kibitz train chinese-checkers/genetic` evolves them again.
-    Falls back to the hand-tuned weights for boards other than the usual star and for numbers of
-    seats that are not in `EVOLVED`: weights that were evolved against one opposite player perform
-    worse than these against players on the sides.
+    Falls back to the hand-tuned weights on boards other than the usual star, and for numbers of
+    seats that are not in `EVOLVED`. Weights evolved against one player on the opposite side are
+    worse than the hand-tuned ones against players on other sides.
     """
     there: Any = state
     name = EVOLVED.get(int(there.seats))
@@ -248,10 +248,10 @@ operations.implement(VACANT, evaluate=_vacant)
 def vacant(state: np.record) -> np.record:
     """Return half the hand-tuned weights, and each peg's distance to the nearest empty goal hole.
 
-    Source: known from other programs. With distances to the tip alone, the last pegs stall in front
-    of a goal whose inner holes are occupied, and with sums of rows, the corners are never filled.
-    Here, pegs in the goal have arrived, and the distance of the others is that to the nearest empty
-    goal hole.
+    Source: known from other programs. If an evaluation only counts distances to the tip, the last
+    pegs stall in front of a goal with occupied inner holes; if it only sums rows, the corners are
+    never filled. Here, pegs in the goal have distance 0, and all others have the distance to the
+    nearest empty goal hole.
     """
     there: Any = state
     shape, pegs_each = geo.geometry(*geo.ALL[int(there.geometry)]), int(there.each)
@@ -330,7 +330,7 @@ COHESION = kernels.record_type(
     "cohesion",
     [
         ("weights", np.float64, (geo.CORNERS, geo.MAX_HOLES + 1)),
-        ("beside", np.float64),  # for each two own pegs in neighboring holes
+        ("beside", np.float64),  # bonus for each pair of own pegs in neighboring holes
         ("far", np.uint8, (geo.MAX_HOLES + 1, geo.MAX_HOLES + 1)),  # steps between two holes
     ],
     source=__file__,
@@ -339,7 +339,7 @@ COHESION = kernels.record_type(
 
 @kernel
 def _cohesion(ev: operations.Record, st: operations.Record, seat: int) -> Any:
-    """Return the weights of the pegs of `seat`, and what those beside each other are worth."""
+    """Return the sum of the weights of a seat's pegs and of the bonuses for neighboring pegs."""
     if 0 < st.rank[seat] <= st.placed:
         return WIN_SCORE
     goal = np.int64(st.goal[seat])
@@ -357,10 +357,10 @@ operations.implement(COHESION, evaluate=_cohesion)
 
 
 def cohesion(state: np.record) -> np.record:
-    """Return the hand-tuned weights and the cohesion of the pegs: how many stand side by side.
+    """Return the hand-tuned weights with a bonus for each pair of own pegs in neighboring holes.
 
-    Source: "Fun With Chinese Checkers", which expects clusters of pegs to allow jumps with two
-    players, and not to matter on a crowded board.
+    Source: "Fun With Chinese Checkers". It expects that clusters of pegs help with two players,
+    because they allow jumps, but do not matter on a crowded board.
     """
     there: Any = state
     shape = geo.geometry(*geo.ALL[int(there.geometry)])
@@ -379,9 +379,9 @@ def race(state: np.record) -> np.record:
     """Return the race database as an evaluation: the estimated number of moves without opponents.
 
     Source: N. R. Sturtevant's distance databases, used here as an evaluation for all positions. It
-    is exact once all pegs are in the triangle at the goal. Before that, pegs outside are moved to
-    its nearest empty holes at a cost. Falls back to the hand-tuned weights if there is no database
-    for the board and the rules.
+    is exact once all pegs are in the triangle at the goal. Before that, each peg outside is assumed
+    to stand in the triangle's nearest empty hole, at a cost per step. Falls back to the hand-tuned
+    weights if there is no database for the board and the rules.
     """
     try:
         record: np.record = race_db.for_board(state)

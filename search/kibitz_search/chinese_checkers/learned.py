@@ -1,9 +1,9 @@
 """The learned evaluation: hole distances fitted on games, for two and four players.
 
 The arrays are in ``weights/learned-2.json`` and ``learned-4.json``, each with the command that
-created it (`kibitz_training`). At that time, the command used another implementation of CMA-ES,
-which draws different numbers from a seed. The arrays use the record type and the machine code of
-the other weights.
+created it (`kibitz_training`). The command used another implementation of CMA-ES then, which draws
+different numbers from a seed, so running it again gives other arrays. The arrays use the record
+type and the machine code of the other weights.
 
 An array is only included if it beat ``stragglers`` in games of
 `kibitz_training.chinese_checkers.plan_games`, on openings that were not used in training: its seats

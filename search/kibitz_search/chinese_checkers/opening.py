@@ -1,11 +1,11 @@
-"""An opening book: the first moves of the shortest crossings that were found.
+"""An opening book: the first moves of the shortest known ways across the board.
 
 Until the players meet, their moves are independent, so openings can be searched in advance without
 opponents ("Fun With Chinese Checkers", opening book). The book, ``openings.json``, contains lines
 for the common star from the view of the player at the top; for the others, the board is rotated. A
 line is played while the player's pegs match it and no opponent's peg is closer than
-`MIN_FOREIGN_STEPS`. With four or more players, the book is not used, because pegs are closer than
-that from the start.
+`MIN_FOREIGN_STEPS`. With four or more players, opponents' pegs are closer than that from the start,
+so the book is not used.
 
 ``python -m kibitz_search.chinese_checkers.opening`` writes the book, including its own command
 line.

@@ -2,8 +2,8 @@
 
 The search expands layers of the player's moves and keeps only the most promising peg sets of each
 layer (Bisiani: "Beam Search", 1987). Sets within the triangle of the race database are not searched
-further, since the database has their exact distance. It gives an estimate for all others: pegs
-outside are moved to the nearest empty holes of the triangle at a cost per step.
+further, since the database has their exact distance. For all other sets it gives an estimate: each
+peg outside is assumed to stand in the triangle's nearest empty hole, at a cost per step.
 
 Callers start with a narrow beam and widen it while there is time, so a first result is available
 early and improves later. A search ends when no later layer can improve on the best race found.
@@ -31,7 +31,7 @@ MAX_LENGTH = 60
 MAX_WIDTH = 1024
 """The maximum beam width."""
 MAX_BRANCHES = 64
-"""Room for new sets per set of a layer; further sets are dropped."""
+"""A layer has at most this many new sets per unit of beam width; further sets are dropped."""
 WORST = 1 << 13
 """Estimates are capped at this value for sorting."""
 MAX_PEGS = 16
@@ -43,7 +43,7 @@ _BEAM = [
     ("most", np.int64),  # limit on nodes, 0 for no limit
     ("total", np.int64),  # length of the best race, MAX_LENGTH for none
     ("last", np.int64),  # the layer in which the best race reaches the triangle
-    ("at", np.int64),  # the index of its set in the layer before
+    ("at", np.int64),  # the index of its last set outside the triangle, in layer last - 1
     ("size", np.int64),  # number of sets in the current layer
     ("pegs", np.uint8, (2, MAX_WIDTH, MAX_PEGS)),  # of the current layer and the next
     ("parent", np.int32, (MAX_LENGTH + 1, MAX_WIDTH)),

@@ -38,14 +38,14 @@ i64 = kernels.int64_cast()
 
 UNKNOWN = 255
 MAX_DISTANCE = 15
-"""The largest distance that half a byte holds."""
+"""The largest distance that fits into half a byte."""
 PLAIN_MAX_SETS = 1 << 10
 """The largest table that is built in plain mode; existing larger tables are used."""
 
 MOVE = 64
 """The units of an estimate per move."""
 PACE = 22
-"""The cost of a step from outside to the triangle: three steps are about one move."""
+"""The cost of each step of a peg outside to the triangle: three steps are about one move."""
 
 
 def race_type(triangle: Triangle) -> np.dtype[Any]:

@@ -1,11 +1,11 @@
 """Tests whether other players' pegs still matter to a race, by the holes that each can reach.
 
-The rules allow pegs to go back across the board, so "never meet again" requires an assumption. No
-peg may stop further from its goal than its player's rearmost peg is now, measured both in rows from
-the tip and in steps to it. The remaining holes are the player's *reach*, which never grows. A chain
-of jumps may leave the reach by one row and one step while it hops over one of the player's pegs.
-Another player's peg one row and one step further out can still matter, because the chain may hop
-over it or be blocked by it.
+The rules allow pegs to go back across the board, so "never meet again" requires an assumption. The
+assumption is that no peg will stop further from its goal than its player's rearmost peg is now,
+both in rows from the tip and in steps to it. The remaining holes are the player's *reach*, which
+never grows. A chain of jumps may leave the reach by one row and one step while it hops over one of
+the player's pegs. Another player's peg one row and one step further out can still matter, because
+the chain may hop over it or be blocked by it.
 
 A seat is therefore *separated* if its reach, widened by two rows and two steps, does not overlap
 the reach of an active player or the pegs of an inactive one. Its legal moves on this and all later

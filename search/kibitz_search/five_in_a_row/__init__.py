@@ -9,6 +9,6 @@ Modules:
     report_levels    the three levels of the report "5 in a Row - Tic Tac Toe"
     pattern_classes  the cell classes used by `threat`, with their weights
     threat           the strongest search, based on threats and fours
-    swap_rule        which stones to place before a swap, and which color to choose
+    swap_rule        swap openings: the stones to place, and the color to choose
     weights_file     class weights as arrays and files
 """

@@ -9,7 +9,8 @@ longer rows are ignored. Each line counts once, with its best row. In addition, 
 small value by its number of stones, which attracts stones to the center and to each other.
 
 A row has a higher value for the color to move: its four wins immediately, while the other color's
-four can still be blocked. The verdicts express this; the first match applies:
+four can still be blocked. A *verdict* is the fixed value of a position with a decisive threat; the
+first that matches applies:
 
     ==================  ==============================================================
     `MOVER_FOUR`        the mover has a four and makes a five next
@@ -150,10 +151,10 @@ def _to_mover(ev: Any, st: Any) -> Any:
 
 @kernel
 def _evaluate(ev: Any, st: Any, seat: Int) -> Any:
-    """Return the value of the position for `seat`, the negated value for the other seat.
+    """Return the value of the position for `seat`; the other seat has the negated value.
 
-    Before the colors are chosen, the seat that chooses is assumed to take the better one, so a
-    balanced position is best for the opener.
+    Before the colors are chosen, the seat that chooses is assumed to take the better color. A
+    balanced position is therefore best for the opener.
     """
     if st.side < 0:
         if st.winner < 0:

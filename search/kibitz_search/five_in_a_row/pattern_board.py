@@ -4,7 +4,7 @@ Each cell has a key for each of its four lines that encodes the stones on it. Th
 of line codes (`patterns.spread`), and the four codes together index a table of classes. The search
 provides both tables. The board counts the empty cells of each class for each color, so a search can
 answer "can I make a five?" in one step. A stone changes the keys of 32 cells, or 40 if exactly five
-win; repeating the changes undoes them.
+win. Removing the stone reverses these changes.
 
 The classes of occupied cells are not updated. This is correct because stones are removed in reverse
 order: when a cell becomes empty again, its lines are the same as before.
@@ -36,7 +36,7 @@ MAX_CELLS = geo.LARGEST * geo.LARGEST
 CLASSES = 16
 EMPTY, BLACK, WHITE, WALL = 0, 1, 2, 3
 NEAR = 2
-"""The distance from stones within which searches consider moves that are not threats."""
+"""Searches only consider moves without a threat within this distance of a stone."""
 
 PATTERN_BOARD = kernels.record_type(
     "five_in_a_row_field",
@@ -98,7 +98,7 @@ def _mark(fd: Record, tb: Record, cell: Int, colour: Int, change: Int) -> None:
         step, low = i64(fd.steps[d]), 4 * d
         keep = 65535 ^ (15 << low)
         for i in range(2 * r):
-            # Seen from that cell, the stone is at the same distance in the other direction.
+            # Seen from that cell, the stone is equally far away in the opposite direction.
             away = i - r if i < r else i - r + 1
             there = i64(cell) + away * step
             stone = board[there]

@@ -75,7 +75,7 @@ WEIGHTS = kernels.record_type(
             "defend",
             np.int64,
             (pattern_board.CLASSES,),
-        ),  # for ordering: denying the opponent a cell of this class
+        ),  # for ordering: taking a cell that has this class for the opponent
     ],
     source=__file__,
 )

@@ -75,14 +75,14 @@ def patterns(exact: bool) -> Array:
 
 
 def _by_next(found: Array, cells: Array, at: Array) -> Array:
-    """Return the patterns of the lines `at`, given those of all lines with one more stone."""
+    """Return the patterns of the lines `at`; `found` has those of lines with one more stone."""
     fives, best = np.zeros(len(at), np.int64), np.zeros(len(at), np.int64)
     for i in range(cells.shape[1]):
         empty = cells[at, i] == EMPTY
         after = np.where(empty, found[np.where(empty, at + 3**i, 0)], NOTHING)
         fives += after == FIVE
         best = np.maximum(best, np.where(after == FIVE, 0, after))
-    # One stone before a four is a three, before an open four an open three.
+    # One stone turns a three into a four, and an open three into an open four.
     later = np.maximum(best - 2, NOTHING)
     return np.where(fives > 1, OPEN_FOUR, np.where(fives == 1, FOUR, later))
 

@@ -6,15 +6,15 @@ for a stone that is already placed, and at depth 0 it returns that stone's utili
 depth 0, the stone only; intermediate looks 2 plies beyond the stone and advanced 4. Counting the
 stone, this is 1, 3 and 5 plies.
 
-The candidate stone is scored with both columns of the table, as the report lists for its first
-level. The stones expected after it are scored for the side that places them, with the first column.
-The report includes neither the function that scores these nor the loop over the stones. With this
-interpretation, each level beats the one below it. With 2 and 4 plies in total, or with the first
-column only, the second level does not clearly beat the first (figures in
+The candidate stone is scored with both columns of the table, as in the report's first level. Later
+stones of the line are scored with the first column only, for the side that places them. This is an
+interpretation, because the report shows neither the function that scores these stones nor the loop
+over them. With it, each level beats the one below it. With 2 and 4 plies in total, or with the
+first column only, the second level does not clearly beat the first (figures in
 `docs/explanation/experts.md`).
 
-Alpha-beta pruning changes neither the value nor the set of best moves, among which the seed
-decides.
+Alpha-beta pruning changes neither the value nor the set of best moves; the seed chooses one of
+them.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def best_sum(
 
 @kernel
 def judge(fd: Record, tb: Record, ws: Record, ev: Record, cell: Int, depth: Int, least: Int) -> Int:
-    """Return the value of the line starting with `cell`, or a bound below `least`.
+    """Return the value of the best line that starts with `cell`, or an upper bound below `least`.
 
     The rest of the line is written to ``ws.line[1]``.
     """
@@ -178,7 +178,7 @@ class ReportLevel:
         return one_game_only(info, state, rules.STATE)
 
     def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
-        """Return the best move for the level, or of one ply if there is no time for more.
+        """Return the best move at the level's depth, or at one ply if time runs out.
 
         `ev` is a `utility.UTILITIES` record; a depth limit other than 0 replaces the level's plies.
         `state` must not be terminal and is not modified.
@@ -221,7 +221,7 @@ class ReportLevel:
         order = sorted(cells, key=lambda cell: -int(mover_gain(fd, ev, np.int64(cell))))
         best, line, place, tried = -MAX_SCORE, (cells[0],), 0, 0
         for cell in order:
-            # A move equal to the best needs an exact value, so that ties are recognized.
+            # A move as good as the best so far needs an exact value, so that ties are recognized.
             at, least = np.int64(cell), np.int64(best)
             value = int(judge(fd, self._tb, self._ws, ev, at, np.int64(plies), least))
             if self._ws.stop:
@@ -237,7 +237,7 @@ class ReportLevel:
     def _swapped(
         self, state: np.record, ev: np.record, seed: int | str, plies: int
     ) -> SearchResult:
-        """Choose an action in a swap opening, by the value for the color of the next stone."""
+        """Choose an action in a swap opening by searching the positions after it."""
 
         def judged(position: np.record, depth: int) -> float | None:
             fd = pattern_board.from_state(position, self._tb)
@@ -252,7 +252,7 @@ class ReportLevel:
 def _cells(fd: np.record, state: np.record, seed: int | str) -> list[int]:
     """Return the empty cells, shuffled by `seed`."""
     board: Any = state
-    if board.unsettled:  # play the choice of color to get to the cells
+    if board.unsettled:  # the legal actions are colors now; cells follow after the choice
         board = state.copy()
         op.play(board, rules.TAKE_BLACK)
     return [pattern_board.cell_of(fd, action) for action in root_moves(board, seed)]

@@ -17,8 +17,8 @@ from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row import rules
 
 Judge = Callable[[np.record, int], "float | None"]
-"""Returns the value of a position for the color of the next stone, searched to a depth in plies (0
-for no limit), or None if time is up."""
+"""Searches a position to a depth in plies (0 for no limit). Returns its value for the color of the
+next stone, or None if time is up."""
 TRIAL_PLIES = 2
 """The search depth for each candidate cell of the third stone."""
 
@@ -59,7 +59,7 @@ def _near_centre(state: np.record, seed: int | str) -> int:
 
 
 def _balanced(state: np.record, judge: Judge, seed: int | str) -> tuple[int, float]:
-    """Return the cell for the third stone that minimizes the value for the better color."""
+    """Return the cell for the third stone that makes the position most balanced, and its value."""
     st: Any = state.copy()
     cells = _empty(state, seed)
     best, least = cells[0], np.inf

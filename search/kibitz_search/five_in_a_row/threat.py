@@ -18,8 +18,8 @@ moves are reduced or, near the leaves, pruned. At leaves, the side to move searc
 fours: every move is a four and every answer is forced, so a win found is proven. Moves that are not
 threats are tried only within two cells of a stone.
 
-The value of a won or lost position considers only the searched moves of the winner, but all moves
-of the loser near stones.
+A win is proven against all replies of the loser near stones. The winner may have an even faster
+win, because only some of its moves are searched.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
         if fd.classes[me, only] == DOUBLE_FOUR:
             ws.choice = only
             return i64(3)
-    key = fd.key ^ tb.stone[0, 0]  # an index without a cell, to make a separate key
+    key = fd.key ^ tb.stone[0, 0]  # cell 0 is off the board: a key for a separate entry
     half = len(tt) // 2  # the upper half is for fours, so that they evict nothing else
     entry = tt[half + i64(key & np.uint64(half - 1))]
     if entry.key == key and (entry.score > 0 or entry.depth >= left):
@@ -329,7 +329,7 @@ def _store_cutoff(fd: Record, ws: Record, cell: Int, depth: Int, ply: Int) -> No
 
 @kernel
 def _narrow(fd: Record, n: Int, ply: Int) -> bool:
-    """Return whether there are so few answers to a threatened open four that they cost no depth."""
+    """Return whether a threatened open four has so few answers that they cost no depth."""
     return bool(
         fd.counts[1 - i64(fd.side), DOUBLE_FOUR] > 0 and n < FEW_ANSWERS and ply < MAX_DEPTH // 2
     )
@@ -407,9 +407,10 @@ def _enter(
     depth: Int,
     ply: Int,
 ) -> Int:
-    """Return the score of a node that needs no search of its moves, `NO_SCORE` of others.
+    """Return the score of a node if it is known without searching its moves, otherwise `NO_SCORE`.
 
-    For these, write the moves into ``ws.moves[ply]`` and the fields of ``ws.entered[ply]``.
+    In the latter case, the moves are in ``ws.moves[ply]`` and the other results in
+    ``ws.entered[ply]``.
     """
     count_nodes(ws, i64(1))
     ws.lengths[ply] = 0
@@ -445,7 +446,7 @@ def _enter(
 
 @kernel
 def _note_value(ws: Record, cell: Int, value: Int, low: Int, ply: Int) -> Int:
-    """Note a move's value in the line, and at ply 0 for the root; return the new lower end."""
+    """Record a move's value in the best line and, at ply 0, for the root; return the new alpha."""
     if ply == 0:
         ws.tried, ws.rising = ws.tried + 1, -1
         ws.bounds[cell] = value
@@ -608,10 +609,10 @@ class Threat:
     def _interrupted_result(self, before: _PrincipalVariation) -> _PrincipalVariation:
         """Return the result after an interrupted depth; `before` is that of the previous depth.
 
-        This is the best of the completed moves, or the current move if it has already proved better
-        than these. If the best completed move loses, another one is no worse: the result is then
-        the most promising of the remaining moves, preferably one that the previous depth has not
-        shown to lose, with the previous value.
+        This is the best of the completed moves, or the current move if it has already proved
+        better. If even the best completed move loses, any other move is at least as good. The
+        result is then the most promising of the other moves, preferably one that the previous depth
+        has not shown to lose, with the value of the previous depth.
         """
         ws: Any = self._ws
         if ws.rising >= 0:
@@ -629,7 +630,7 @@ class Threat:
         return _PrincipalVariation(before.value, before.depth, (int(cells[place]),))
 
     def _finished(self, fd: np.record, line: _PrincipalVariation) -> _PrincipalVariation:
-        """Extend the line of a decided position with the fours and fives that decide it."""
+        """Extend the line of a decided position with the fours and the five that end the game."""
         if abs(line.value) <= DECIDED or self._ws.stop:
             return line
         end, cells = fd.copy(), list(line.cells)
@@ -663,16 +664,17 @@ class Threat:
 
 
 _ENTERED = [
-    ("moves", np.int64),  # how many there are
-    ("quiet_moves", np.int64),  # the place from which quiet moves are left out
-    ("depth", np.int64),  # of the nodes after this one, before reductions
-    ("forced", np.int64),  # whether a five has to be stopped
+    ("moves", np.int64),  # number of moves
+    ("quiet_moves", np.int64),  # index from which quiet moves are skipped
+    ("depth", np.int64),  # depth of the child nodes, before reductions
+    ("forced", np.int64),  # whether the mover must block a five
     ("futile", np.int64),  # whether no quiet move can reach alpha
 ]
 _FIELDS = [
     ("entered", np.dtype((np.record, _ENTERED)), (MAX_DEPTH + 2,)),
-    # At ply 0: the best move so far and its value, the number of moves that are done, and the move
-    # that has proved better than the best (-1 for none) with the least that it is worth.
+    # At ply 0: the best completed move and its value, the number of completed moves, and the
+    # current move with a lower bound of its value if it is better than the best so far (-1
+    # otherwise).
     ("best", np.int64),
     ("best_value", np.int64),
     ("tried", np.int64),

@@ -26,9 +26,9 @@ the utility:
 
 The last column applies to what a stone of the *other* color would have made in the same cell; the
 report's first level tests it after each row for the stone's own color. Because the numbers decrease
-in the order of the tests, the utility is the larger of the two. It is used only for a candidate
-stone. In minimax, it would reward the opponent for answering each threat, so neither side would
-make any. If exactly five win, longer rows match no row of the table.
+in the order of the tests, the utility is the larger of the two. The last column is used only for a
+candidate stone. In minimax, it would reward the opponent for answering each threat, so neither side
+would ever make a threat. If exactly five win, longer rows match no row of the table.
 
 Two bugs in the report's listing are not reproduced: one test for a tricky five checks the wrong
 stone, and a test that returns early leaves its trial stone on the board.
@@ -83,8 +83,8 @@ def usual(state: np.record) -> np.record:
     return record
 
 
-# Line codes. The code of a line is the kind of its row, plus 6 if there is a gap to fill. Lines
-# that decide by themselves have a single code.
+# Line codes. The code of a line is the kind of its row, plus 6 if there is a gap to fill. A line
+# with a winning row or a five has a code of its own, regardless of gaps.
 _SLEEP_TWO, _LIVE_TWO, _SLEEP_THREE, _LIVE_THREE, _SLEEP_FOUR = range(1, 6)
 _WITH_GAP, _WINS, _FIVE = 6, 12, 13
 

@@ -19,11 +19,10 @@ from kibitz_search.five_in_a_row import pattern_classes as kinds
 
 GAME, KIND = "five-in-a-row", "cell-classes"
 CLASSES = kinds.FIVE
-"""The number of classes that the evaluation counts: all below a five, the first of which has weight
-0."""
+"""The number of classes that the evaluation counts: all below a five. The first has weight 0."""
 THREATS = 32
 SIZE = 2 * CLASSES + THREATS
-"""The weights: cells of each class to move, of the other, and each combination of threats."""
+"""The number of weights: one per class for each color, and one per combination of threats."""
 WEIGHTS: Final = Path(__file__).with_name("weights")
 """The directory of the fitted weights that come with this package."""
 LARGEST = 20_000

@@ -2,7 +2,7 @@
 
 All later positions are subsets of its cells. *Isolated* cells have no free neighbor; only the
 parity of their number matters, because two of them cancel in any sum. One bit, `spare`, therefore
-represents all cells that are isolated in the first position.
+represents all cells that are isolated in the first position; it is set if their number is odd.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ CHART = kernels.record_type(
         ("cells", np.int64, (MAX_CELLS,)),  # of the current component
         ("small", np.int64, (MAX_LINES,)),  # its lines, as masks of its own cells
         ("names", np.uint64, (CACHE_SIZE,)),  # of the analyzed components
-        ("summaries", np.int16, (CACHE_SIZE,)),  # and their summaries
+        ("summaries", np.int16, (CACHE_SIZE,)),  # their summaries
     ],
     source=__file__,
 )

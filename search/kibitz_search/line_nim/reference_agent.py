@@ -82,9 +82,9 @@ def _value(st: op.Record, ws: op.Record, low: Int, high: Int, depth: Int, ply: I
 
 
 class ReferenceAgent:
-    """The search of the assignment; keeps its workspace from turn to turn.
+    """The player from the assignment; keeps its workspace between turns.
 
-    With more moves than `crowded` it plays any.
+    With more than `crowded` legal moves, it plays at random.
     """
 
     def __init__(self, state: np.record, *, crowded: int = CROWDED) -> None:
@@ -93,7 +93,7 @@ class ReferenceAgent:
         self._ws = op.workspace(state, depth=MAX_DEPTH, extra=extra, source=__file__)
         self._search_depth(
             state.copy(), root_moves(state, 0)[:1], 1
-        )  # compile; `search` plays at random at the start
+        )  # compile now, because the first searches only play at random
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:

@@ -46,7 +46,7 @@ memory."""
 QUICK = 12
 """Tables of up to this number of cells are built regardless of time, so that there is a result."""
 SHARE = 0.4
-"""The fraction of time for the proof search if tables without a line may follow."""
+"""The fraction of time for the proof search if step 3 may have to build tables afterwards."""
 SHOWN = 6
 """The maximum length of the reported line."""
 PERIOD = 1 + geo.LONGEST
@@ -87,7 +87,7 @@ class LineNimSolver:
         return one_game_only(info, state, rules.STATE)
 
     def search(self, state: np.record, ev: np.record | None, limits: SearchLimits) -> SearchResult:
-        """Return a proven win, the move that is hardest to refute if all lose, or the best guess.
+        """Return a proven win, or the move with the fewest winning replies, or a guess.
 
         `state` must not be terminal and is not modified. Depth limits are not supported. With a
         node limit, the solver only builds a table of at most that many positions, because an
@@ -107,7 +107,7 @@ class LineNimSolver:
     def _judged(
         self, cells: Sequence[int], deadline: float, flag: CancelToken
     ) -> list[_Verdict] | None:
-        """Return the verdicts on all moves or on winning moves, or None if nothing is proven."""
+        """Return the verdicts on all moves or on all winning moves; None if nothing is proven."""
         if self._island is not None and self._island.covers(cells):
             return self._looked_up(cells)
         island = CellBitboard(cells)
@@ -219,7 +219,7 @@ class LineNimSolver:
             known = {action: self._judge(after) for action, after in afters.items()}
             if (
                 verdict == components.WON and components.LOST not in known.values()
-            ):  # its entry was overwritten
+            ):  # the winning move's entry was overwritten
                 known = {action: self._prove(after) for action, after in afters.items()}
         self._doomed |= {action for action in actions if known[action] == components.WON}
         if verdict == components.LOST:
@@ -241,7 +241,7 @@ class LineNimSolver:
         return verdict
 
     def _recall(self) -> None:
-        """Turn the memory into a table of names if it is not one yet."""
+        """Make the memory a table of names; clear it if it was a table of subsets."""
         self._island = None
         if not self._named:
             self._memory = hugepages.zeros(len(self._memory), np.uint64)
@@ -261,7 +261,7 @@ class LineNimSolver:
         return SearchResult(action, value, depth, self._nodes, line)
 
     def _onward(self, cells: Iterable[int]) -> Iterator[int]:
-        """Yield the best continuation as far as the table covers it."""
+        """Yield the moves of the best continuation until a position is not in the table."""
         left = set(cells)
         for _ in range(SHOWN - 1):
             if not left or self._island is None or not self._island.covers(left):
@@ -271,7 +271,7 @@ class LineNimSolver:
             left -= set(geo.LINES[best.action])
 
     def _guess(self, cells: Sequence[int], source: random.Random) -> int:
-        """Return a move that leaves the desired number of cells beyond a table's, or any move."""
+        """Return a move after which the number of cells is as step 4 demands, or any move."""
         actions = [action for action in lines(cells) if action not in self._doomed] or lines(cells)
         wanted = [
             action
@@ -302,7 +302,7 @@ def _rank(verdict: _Verdict) -> tuple[bool, float, int]:
 
 
 def _covers(cells: Sequence[int], number: int) -> list[set[int]]:
-    """Return the lines of `number` cells, those contained in the most moves first."""
+    """Return the lines of `number` cells, most common in legal moves first."""
     moves = [set(geo.LINES[action]) for action in lines(cells)]
     own = [move for move in moves if len(move) == number]
     return sorted(own, key=lambda line: -sum(line <= move for move in moves))

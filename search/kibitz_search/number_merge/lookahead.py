@@ -39,9 +39,9 @@ WORKSPACE = kernels.record_type(
         ("stop", np.int64),
         ("nodes", np.int64),
         ("most", np.int64),  # limit on nodes, 0 for no limit
-        ("finished", np.int64),  # number of root moves searched
-        ("best", np.int64),  # the best value among them
-        ("taken", np.int64),  # and its move
+        ("finished", np.int64),  # number of completed root moves
+        ("best", np.int64),  # the best value of a completed root move
+        ("taken", np.int64),  # the move with this value
         ("edges", np.int64),  # number of the row's boundaries, including both ends
         ("gains", np.int8, (MAX_BOUNDARIES + 1, MAX_BOUNDARIES + 1)),
         (

@@ -30,14 +30,14 @@ Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 @kernel
 def _offer(worths: Worths, at: Int, source: Int, count: Int, gain: Any) -> None:
-    """Update `count` values from `at` on with merges that lead to those from `source` on."""
+    """For each i below `count`, offer set ``at + i`` the merge that leads to set ``source + i``."""
     for i in range(count):
         worths[at + i] = max(worths[at + i], np.int8(gain - worths[source + i]))
 
 
 @kernel
 def _high(worths: Worths, gains: Gains, high: Int, low: Int, size: Int) -> Int:
-    """Update a block with merges at its high boundaries; return the lowest of these (from 1)."""
+    """Update a block with the merges at its high boundaries; return the lowest of them (from 1)."""
     base = high << low
     last = np.int64(gains.shape[0]) - 1
     lowest, left, here = last, np.int64(-1), np.int64(-1)

@@ -1,4 +1,4 @@
-"""The solver: a table if time and memory allow one, otherwise a lookahead search.
+"""The solver: it builds a table if time and memory suffice, otherwise it searches ahead.
 
 With a table, it chooses by outcome, then by points. Among equal moves in a won position, it chooses
 the one with the smallest fraction of optimal replies; otherwise it maximizes the probability of an
@@ -33,7 +33,7 @@ PROBE = 12
 SLACK = 1.1
 """The safety factor on the expected time of a table."""
 COSTLIER = 5.0
-"""The maximum cost of a swindle probability relative to a value."""
+"""A swindle probability takes at most this many times as long to compute as a value."""
 GLANCE = 0.15
 """The fraction of time for the lookahead search, as a fallback if the table is not finished."""
 

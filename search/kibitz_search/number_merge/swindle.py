@@ -56,7 +56,7 @@ def swindle_chance(hopes: Hopes, worths: Worths, gains: Gains, mask: Int, own: I
 def fill(hopes: Hopes, worths: Worths, gains: Gains, parity: Int, ws: Record) -> Int:
     """Write the probability for every set; return the number of sets completed.
 
-    It is the player's own turn if the parity of the number of boundaries is `parity`.
+    It is the player's own turn if the number of boundaries modulo 2 is `parity`.
     """
     hopes[0] = 0.0
     for mask in range(1, hopes.shape[0]):

@@ -1,7 +1,7 @@
 """An evaluation for Tanks: points, distance to the next new cell, targets, and exposure to shots.
 
-It uses only what the player knows: its local board and public facts. Tanks of a sampled state on
-cells where the player has no reason to expect them are ignored.
+It uses only what the player knows: its local board and public facts. A sampled state also contains
+tanks in places that the player cannot know; these are ignored.
 
 The weights are data: compiled searches use modified weights immediately.
 """

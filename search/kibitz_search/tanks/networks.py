@@ -10,12 +10,12 @@ layers.
 
 The egocentric network
 ----------------------
-One small network is applied to each of the four directions, with the board rotated accordingly and
-its left and right sides added up. Its outputs are values for moving, turning the hull and firing in
-that direction. Its inputs are the direction of the hull, and sums over `BINS` areas, which are
-small near the tank and large far away. The sums count cells that are new, unknown, solid, occupied
-by a tank, or were left recently. Moves known to be blocked and shots without a tank in the line of
-fire are masked.
+One small network is applied to each of the four directions. The board is rotated accordingly, and
+its left and right halves are added together. Its outputs are values for moving, turning the hull
+and firing in that direction. Its inputs are the direction of the hull, and sums over `BINS` areas,
+which are small near the tank and large far away. The sums count cells that are new, unknown, solid,
+occupied by a tank, or were left recently. Moves known to be blocked and shots without a tank in the
+line of fire are masked.
 
 The player uses its own view and a memory (`MIND`) of its path and of cells where it got stuck,
 which it treats as blocked for `PATIENCE` slots.

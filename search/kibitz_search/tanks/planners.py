@@ -21,9 +21,9 @@ The hunter tracks a probability distribution over cells for each other tank, lik
 hidden Markov model. Between two turns of the hunter, a tank moves in each direction with
 probability ``ev.drift``, or stays if the cell is blocked. A shot reveals the shooter's cell, and
 visible tanks are where they are seen; no other tank is on a visible cell. A tank shoots along its
-hull, whose direction is hidden. The *hazard* of a cell is therefore the expected number of tanks
-with a clear line to it, times ``ev.shot``, times the value of the new cells that the tank may still
-visit, converted to steps.
+hull, whose direction is hidden. The *hazard* of a cell is the expected loss from staying there, in
+steps. It is the product of the expected number of tanks with a clear line to the cell,
+``ev.shot``, and the value of the new cells that the tank may still visit.
 
 1. If a tank is in its line of fire, it fires: the target cannot move before the shot.
 2. Otherwise, it rates each action by the cost of the A* path to the next new cell, including the
@@ -81,7 +81,7 @@ WEIGHTS = kernels.record_type(
         ("drift", np.float64),  # probability of a move in each direction between two turns
         ("shot", np.float64),  # probability per round that a tank with a clear line hits
         ("kill", np.float64),  # value of a kill in points, without the removed danger
-        ("relief", np.float64),  # value of the removed danger, as a fraction of the stake
+        ("relief", np.float64),  # value of the removed danger, as a fraction of the points at stake
         ("haste", np.float64),  # value of a step in points
     ],
     source=__file__,
@@ -215,7 +215,7 @@ def _spread(st: Record, seat: Int, drift: float, before: Any, after: Any) -> Non
 
 @kernel
 def _mark_visible(st: Record, seat: Int, seen: Any) -> None:
-    """Mark the visible cells, where the local board is up to date."""
+    """Mark the cells that the tank sees. The local board is up to date there."""
     board = np.empty(CELLS, np.int8)
     for cell in range(CELLS):
         code = i64(st.memory[seat, cell])
