@@ -21,7 +21,7 @@ from kibitz_training.journal import Journal, JournalError
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 EVERY: Final = 25
-"""Generations between syncs of the journal; a power failure loses at most this many."""
+"""The journal is synced after this many generations; a power failure loses at most these."""
 
 
 class Strategy(Protocol):
@@ -66,9 +66,9 @@ def evolve(
     generations: int,
     judge: Callable[[Array, int], Judgement],
 ) -> Iterator[Generation]:
-    """Yield the generations of a run, from the journal as far as possible, then newly evaluated.
+    """Yield the generations of a run: first those in the journal, then newly evaluated ones.
 
-    Raises `JournalError` if the journal's generations have different individuals.
+    Raises `JournalError` if the strategy does not produce the same individuals as in the journal.
     """
     for number in range(generations):
         population = strategy.ask()
@@ -106,8 +106,8 @@ def _known(journal: Journal, number: int, population: Array, digest: str) -> Jud
     where = f"{journal.path}: generation {number}"
     if found != digest:
         raise JournalError(
-            f"{where} differs from the journal; resume with the package version and on the machine "
-            "that the run was started with"
+            f"{where} differs from the journal; resume on the machine and with the package version "
+            "that started the run"
         )
     if fitness.shape != population.shape[:1] or not np.isfinite(fitness).all():
         raise JournalError(f"{where}: expected the fitness of {len(population)} individuals")
@@ -115,7 +115,7 @@ def _known(journal: Journal, number: int, population: Array, digest: str) -> Jud
 
 
 def _numbers(values: list[Any]) -> Array:
-    """Return a journal's list of numbers, or nothing if it contains other values."""
+    """Return a journal's list of numbers; empty if it contains anything else."""
     try:
         return np.array(values, np.float64)
     except (TypeError, ValueError):

@@ -24,7 +24,7 @@ class ParameterError(ValueError):
 
 
 class Compute(Protocol):
-    """An interface that runs an experiment's evaluations elsewhere, as named tasks."""
+    """An interface for running an experiment's evaluations as named tasks in worker processes."""
 
     @property
     def size(self) -> int:
@@ -61,7 +61,7 @@ class TrainingRun:
     """The command of the run, for its output files."""
     reporter: Reporter
     compute: Compute | None = None
-    """Evaluates generations elsewhere, unless None. The result must not depend on it."""
+    """Evaluates generations in workers if set. The result must not depend on it."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Experiment:
     name: str
     """``GAME/NAME``."""
     summary: str
-    """A phrase for the list that says what is trained and how."""
+    """A phrase for the list of experiments: what is trained, and how."""
     parameters: type[Parameters]
     run: Callable[[Any, TrainingRun], None]
     """Runs the experiment with its parameters."""

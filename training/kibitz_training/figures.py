@@ -1,6 +1,6 @@
 """Charts of a training run as SVG, without any library.
 
-They have their own background, so that they are readable on light and dark pages.
+The charts include a background, so that they are readable on light and dark pages.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def line_chart(
 
 
 def _thinned(values: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the index and value of each point; use means if there are too many values."""
+    """Return the index and value of each point; if there are too many, a point is a mean."""
     each = -(-len(values) // MOST_POINTS) or 1
     parts = [values[at : at + each] for at in range(0, len(values), each)]
     return [
@@ -124,7 +124,7 @@ def _y(value: float, marks: Sequence[float]) -> float:
 def dot_chart(title: str, places: Sequence[tuple[float, float]], values: Sequence[float]) -> str:
     """Return a chart of dots that are labeled with their values; smaller values are darker.
 
-    The shade depends on the value's rank, so that outliers do not make the others look alike.
+    The shade depends on the value's rank, so that an outlier does not make all others look alike.
     """
     size, margin, top = 34, 34, 64
     left, first = min(x for x, _ in places), min(y for _, y in places)
@@ -175,20 +175,20 @@ def _picture(title: str, width: int, height: int, parts: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Node:
-    """A node of a tree: the place of its parent in the list, -1 for the root, and its text."""
+    """A node of a tree: the index of its parent (-1 for the root), and its lines of text."""
 
     parent: int
     lines: tuple[str, ...]
     edge: str = ""
-    """The text at the line that leads to it."""
+    """The label of the line from its parent."""
     marked: bool = False
-    """Whether the node and the line to it stand out."""
+    """Whether the node and the line from its parent are highlighted."""
 
 
 def tree_chart(title: str, nodes: Sequence[Node], levels: Sequence[str]) -> str:
-    """Return a tree from top to bottom, each level with its name at the left.
+    """Return a chart of a tree from top to bottom, with the name of each level on the left.
 
-    Parents stand before their children in `nodes`.
+    In `nodes`, parents precede their children.
     """
     depths = list[int]()
     for node in nodes:
@@ -215,7 +215,7 @@ def tree_chart(title: str, nodes: Sequence[Node], levels: Sequence[str]) -> str:
 
 
 def _spread(nodes: Sequence[Node]) -> list[float]:
-    """Return how many leaves are to the left of each node: parents stand above their middle."""
+    """Return each node's horizontal position in leaves; parents are centered above children."""
     children = list[list[int]]([] for _ in nodes)
     for at, node in enumerate(nodes):
         if node.parent >= 0:
@@ -253,9 +253,10 @@ def _box(x: float, y: float, wide: int, high: int, node: Node) -> str:
 
 
 def grid_chart(title: str, cells: Sequence[Sequence[tuple[str, str]]], kinds: Sequence[str]) -> str:
-    """Return a grid of cells, each with a text and the kind that gives its color.
+    """Return a chart of a grid of cells. Each cell has a text, and a kind that determines its
+    color.
 
-    `kinds` stand in a legend, in their order; a cell of no kind is white.
+    The legend lists `kinds` in their order. Cells of any other kind are white.
     """
     size, left, top = 44, 16, 64
     shades = dict(zip(kinds, LINES, strict=False))
@@ -274,9 +275,10 @@ def grid_chart(title: str, cells: Sequence[Sequence[tuple[str, str]]], kinds: Se
 
 
 def flow_chart(title: str, steps: Sequence[tuple[str, str]]) -> str:
-    """Return a flow chart from top to bottom: steps, and tests with what follows from a yes.
+    """Return a flow chart from top to bottom.
 
-    A step without such a result is a box, one with it a question that a no leads past.
+    Each step is a text and a result. A step with a result is a question: "yes" leads to the result
+    at its right, and "no" to the next step. A step without a result is a box.
     """
     wide = 24 + 7 * max(len(text) for text, _ in steps)
     aside = 24 + 7 * max(len(result) for _, result in steps)

@@ -26,7 +26,7 @@ def play_all(
     play: Callable[[int], Any],
     read: Callable[[Any], Game],
 ) -> list[Game]:
-    """Return the games of a run, from the journal as far as possible, then newly played.
+    """Return the games of a run: first those in the journal, then newly played ones.
 
     `play` plays the game of a seed and returns it as JSON. `read` parses it, and raises `TypeError`
     or `ValueError` if it is not a game. Raises `JournalError` if the journal has different games.

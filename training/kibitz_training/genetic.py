@@ -7,10 +7,11 @@ mutation replaces one number in ten by a random number from -25 to 24. Outside o
 
 The report leaves some points open, which this module decides as follows:
 
-- The text fills the new population to the size of the old one, the pseudo-code to the number of
-  survivors, which would shrink it: the text is followed.
+- According to the report's text, the new population is as large as the old one. According to its
+  pseudo-code, it only has as many individuals as there are survivors, so it would shrink. This
+  module follows the text.
 - The pseudo-code replaces the whole population, survivors included. So does this module, unless
-  `keep_survivors` is set: then only the rest are children.
+  `keep_survivors` is set; then the survivors stay, and children fill the rest.
 - A population in which nobody has won for a number of generations is replaced by a new random one
   (`Genetic.restart`). The report calls it "hopeless", without a number.
 - The random numbers of the first population are `lowest` to `highest`, 1 to 24 if nothing else is
@@ -104,7 +105,7 @@ def survivors(population: Array, fitness: Array) -> Array:
 def next_population(
     settings: Settings, template: Template, population: Array, fitness: Array, generation: int
 ) -> Array:
-    """Return the population that follows the one of `generation`."""
+    """Return the population of the generation after `generation`."""
     source = _source(settings, generation, 1)
     parents = survivors(population, fitness)
     kept = parents if settings.keep_survivors else parents[:0]

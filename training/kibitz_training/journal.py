@@ -1,9 +1,9 @@
 """The journal of a training run: JSON Lines, one line per step, each with a checksum.
 
 The first line is the run's header. The others are the results of steps (a generation or a batch of
-games), numbered from 0. All randomness depends on the seed and the number of the step. A run that
-was interrupted at any byte therefore resumes after the last complete line with the same results.
-Only the last line can be torn, and it is discarded.
+games), numbered from 0. All randomness depends only on the seed and the number of the step. An
+interrupted run therefore resumes after the last complete line and gives the same results. Only the
+last line can be incomplete; it is then discarded.
 
     JournalError   the run cannot be resumed from the file; names file, line and the expected
     content
@@ -77,7 +77,7 @@ def _entry(line: bytes, number: int, name: str) -> dict[str, Any]:
 
 
 def _take(progress: Progress, entry: dict[str, Any], length: int, where: str) -> None:
-    """Add a line of `size` bytes to the contents of a journal."""
+    """Add the entry of a line of `length` bytes to the contents of a journal."""
     expected = len(progress.entries)
     if entry.get("number") != expected:
         raise JournalError(f"{where}: expected entry number {expected}")
@@ -135,7 +135,7 @@ class Journal:
         _take(self._progress, numbered, self._write(numbered), str(self.path))
 
     def _write(self, entry: Mapping[str, Any]) -> int:
-        """Write a line; a partial line, left by a full disk, is cut off when the run resumes."""
+        """Write a line. If a full disk cuts it off, resuming discards the partial line."""
         line = memoryview(encode(entry))
         written = 0
         try:
@@ -172,7 +172,7 @@ def _read(path: Path) -> bytes:
 
 
 def _opened(path: Path, length: int) -> FileIO:
-    """Open the file for writing after its first `size` bytes.
+    """Truncate the file to `length` bytes and open it for appending.
 
     The file is unbuffered, so a failed write raises at once.
     """

@@ -38,7 +38,7 @@ def save_weights(
     file: weights.WeightsFile,
     notes: Mapping[str, int | float | str],
 ) -> None:
-    """Write a weights file with the run that it comes from."""
+    """Write a weights file that records the run's command and seed."""
     origin = {
         "command": given.command,
         "seed": given.seed,

@@ -80,7 +80,7 @@ def _bounds(field: FieldInfo) -> str:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as text for after the equals sign."""
+    """Return a value as text, as it is written after the equals sign."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -94,7 +94,7 @@ def _unknown(kind: type[Parameters], name: str) -> str:
 def _refusal(kind: type[Parameters], given: dict[str, str], error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     name = str(first["loc"][0]) if first["loc"] else ""
-    if name not in kind.model_fields:  # a rule about several parameters
+    if name not in kind.model_fields:  # raised by a validator of several parameters
         return first["msg"].removeprefix("Value error, ")
     if first["type"] == "value_error":
         return f"{name}: {first['msg'].removeprefix('Value error, ')}"

@@ -1,4 +1,4 @@
-"""Split a batch into parts that are computed elsewhere, and combine the answers.
+"""Split a batch into parts for workers, and combine their answers.
 
 Each individual of a batch is computed only from its own numbers and seeds, so the parts give
 bit-identical results to the whole.

@@ -37,18 +37,20 @@ FITTEST, BEST = "fittest.json", "best.json"
 class GeneticParameters(Parameters):
     """Settings that the report on Chinese Checkers does not specify, and the length of a run.
 
-    The defaults follow our reading of the report. Its sums of plies match an array that always
-    begins, and only a large population with widely spread initial numbers reaches its win rate.
+    The defaults come as close to the report's results as we know how. Its sums of plies imply that
+    the array always makes the first move. Its win rate is only reached with a large population and
+    widely spread initial numbers.
     """
 
-    seats: int = Field(2, ge=2, le=6, description="number of players; all but one are the judge")
+    seats: int = Field(2, ge=2, le=6, description="number of players; the judge plays all but one")
     population: int = Field(1000, ge=2, le=10_000, description="individuals per generation")
     generations: int = Field(150, ge=1, le=1_000_000, description="number of generations")
     judge: Literal["hand", "euclid", "stragglers", "mobility"] = Field(
         "hand", description="the evaluation of the opponents"
     )
     begins: Literal["turns", "individual", "judge"] = Field(
-        "individual", description="who makes the first move: everybody in turn, or always the same"
+        "individual",
+        description="who makes the first move: each player in turn, or always the same side",
     )
     keep_survivors: bool = Field(
         False, description="whether the fittest survive along with their children"
@@ -59,8 +61,8 @@ class GeneticParameters(Parameters):
     )
     fixed: Literal["apart", "judge"] = Field(
         "apart",
-        description="the fixed numbers of start and goal holes: the judge's, moved apart so that "
-        "random numbers lie between, or unchanged",
+        description="the fixed numbers of start and goal holes: the judge's unchanged, or moved "
+        "apart so that all random numbers lie between them",
     )
     patience: int = Field(
         500,
@@ -70,14 +72,16 @@ class GeneticParameters(Parameters):
     )
     own_distance: bool = Field(
         False,
-        description="whether a loser's own array measures its distance, not the judge's",
+        description="whether a loser's remaining distance is measured by its own array, not the "
+        "judge's",
     )
     restarts: int = Field(
         3, ge=0, le=1000, description="number of restarts of a game that nobody can win"
     )
     stuck: Literal["start", "left"] = Field(
         "start",
-        description="a game's distance after the last restart: at the start, or at the end",
+        description="the distance that scores a game after its last restart: that of its start, "
+        "or what is left at its end",
     )
     test: int = Field(
         1000, ge=0, le=1_000_000, description="test games against each judge at the end"
@@ -99,10 +103,10 @@ class _Findings:
         """The generations whose fittest arrays are drawn, as in the report, by name.
 
         They are the first generation, the first with a win, the one after three tenths of the run
-        (like the report's 2,427), and the one with the highest fitness.
+        (which corresponds to the report's 2,427), and the one with the highest fitness.
         """
         self.candidates: deque[Array] = deque(maxlen=genetic_selection.POPULATIONS)
-        """The last populations, each with the fittest array so far; one is the best array."""
+        """The last populations, each with the fittest array so far: the candidates for the best."""
         self.best: list[float] = []
         self.mean: list[float] = []
         self.won: list[float] = []
@@ -195,7 +199,7 @@ def _games(parameters: GeneticParameters, given: TrainingRun) -> HoleGames:
 
 
 def _fresh(parameters: GeneticParameters, judge: str, given: TrainingRun) -> HoleGames:
-    """Return the games for selection and tests, with the same first mover as in the run."""
+    """Return games against a judge for selection and tests; the run's `begins` applies."""
     return against(
         judge,
         parameters.seats,
@@ -208,7 +212,7 @@ def _fresh(parameters: GeneticParameters, judge: str, given: TrainingRun) -> Hol
 def _draw(
     parameters: GeneticParameters, given: TrainingRun, findings: _Findings, best: Array
 ) -> None:
-    """Write the charts that the report has."""
+    """Write the same charts as in the report."""
     charts = genetic_figures.over_generations(
         parameters.seats, findings.best, findings.mean, findings.won
     )

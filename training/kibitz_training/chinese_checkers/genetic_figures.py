@@ -31,7 +31,7 @@ def over_generations(
 
 
 def star(title: str, array: Array) -> str:
-    """Return an array drawn on the star; darker holes are closer to a win."""
+    """Return an SVG of the array on the star; darker holes have smaller numbers."""
     points = geo.geometry("star", geo.COMMON["star"]).points
     # One unit is half a hole wide, and half the square root of three holes high.
     places = [(x / 2, y * 3**0.5 / 2) for x, y in points]

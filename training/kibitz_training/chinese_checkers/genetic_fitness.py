@@ -1,42 +1,44 @@
 """The fitness in "Fun With Chinese Checkers": arrays of distances, scored by greedy games.
 
-An individual has a number for each hole of the star, a *distance*, where less is better. Its
+An individual has a number for each hole of the star, called a *distance*; smaller is better. Its
 fitness is the mean over its games against the judge: ``500 - p`` for a win after `p` plies of all
 players, and the negated remaining distance for a loss. It plays two games, or five if the first two
 sum to at least `PROMISING`.
 
 The report leaves some points open, which this module decides as follows:
 
-- ``p`` counts the plies of all players: the report's 72.6 plies for two players and 106.6 for three
-  are 36.3 and 35.5 own moves, which is consistent.
-- A loser's remaining distance is measured by the judge's array (`own_distance`: by its own). "The
-  same evaluation function that drives the bot" may be either bot's. With its own array, a
-  population can and does lower its numbers instead of getting closer to a win, and reaches positive
-  fitness without any wins. In the report, positive fitness means wins.
-- The individual begins every second game with two players, and every third with three; `begins`
-  changes that. The report's own figures are consistent with an individual that always begins. Then
-  a win takes an odd number of plies with two players, and 1 modulo 3 with three, so five games sum
-  to an odd number with two players, and to 2 modulo 3 with three. The report's sums are 5 x 72.6 =
-  363, 5 x 83.4 = 417 and 5 x 106.6 = 533, which is 2 modulo 3; if players took turns beginning, it
-  would be 0.
+- ``p`` counts the plies of all players. The report's 72.6 plies for two players and 106.6 for three
+  are then 36.3 and 35.5 moves of the winner, which are plausibly similar.
+- The judge's array measures a loser's remaining distance (with `own_distance`, the loser's own
+  array). The report's "the same evaluation function that drives the bot" could mean either. If
+  individuals are measured by their own arrays, they evolve smaller numbers instead of getting
+  closer to a win, and reach positive fitness without any wins. In the report, positive fitness
+  means wins.
+- If players take turns, the individual begins every second game with two players, and every third
+  with three; `begins` changes that. The report's own figures suggest that the individual always
+  begins. A win then takes an odd number of plies with two players, and 1 modulo 3 with three. Five
+  wins therefore add up to an odd number with two players, and to 2 modulo 3 with three. The
+  report's sums agree: 5 x 72.6 = 363 and 5 x 83.4 = 417 are odd, and 5 x 106.6 = 533 is 2 modulo 3.
+  If players took turns, the last sum would be 0 modulo 3.
 - Ties between moves are broken at random; otherwise all five games would be the same.
 - A game in which nobody finishes is restarted, at most `restarts` times. After that it counts as a
   loss with the distance of the start (`stuck`: of the final position). Otherwise an individual
-  could leave a peg at home, so that the judge cannot win, and advance the others without pressure.
-  Such a population would always look close to a win, and never win.
+  could leave one peg at home, so that the judge cannot win, and advance its other pegs without
+  pressure. A population of such individuals would always look close to a win, but never win.
 - Start and goal holes begin with the numbers of the hand-tuned judge (see `evaluation.hand`). The
   report shows them only in a figure; the numbers here follow its description. They are moved
-  `apart` so that all random numbers lie between them: every move from a start hole to any other
-  hole is a gain, and so is every move from any other hole to a goal hole. If random numbers are
-  lower than those of the goal, as with the judge's original numbers, pegs stop short of it forever:
-  with 20 individuals nobody had won by generation 3,000, with 100 nobody by 250. The report's first
-  win is in generation 51. With numbers moved apart, it is in generation 348 with 20 individuals and
-  in 21 with 100.
+  `apart` so that all random numbers lie between them. Every move out of a start hole, and every
+  move into a goal hole, then improves the sum. With the judge's original numbers, some random
+  numbers are lower than those of the goal, and pegs stop in front of it forever: no individual had
+  won by generation 3,000 with 20 individuals, or by generation 250 with 100. The report's first win
+  is in generation 51. With numbers moved apart, the first win is in generation 348 with 20
+  individuals, and in generation 21 with 100.
 - The population size matters most, then the range of the initial numbers. With a few hundred
   individuals and numbers up to 100, the array wins nearly all games after some hundred generations.
-  A small population soon becomes uniform and then depends on mutations, few of which help. Once
-  most individuals win their five games, selection is luck: further generations win faster, but not
-  more often. A useful run therefore ends when its population becomes uniform.
+  A small population soon becomes uniform; then only mutations change it, and few of them help. Once
+  most individuals win their five games, luck decides which are selected, so later generations win
+  faster but not more often. There is no point in continuing a run after its population has become
+  uniform.
 - The size of the judge's "great penalty" does not matter: with any value from 4 to 50, it plays the
   same games.
 - With three players, both opponents are the judge, and the first to finish wins.
@@ -96,7 +98,7 @@ def judge(games: HoleGames, seed: int, population: Array, generation: int) -> Ju
 
 
 def scores(came: Array) -> Array:
-    """Return the report's score for each game result (`hole_games`)."""
+    """Return the report's score for each result of `hole_games`."""
     points: Array = np.where(came[..., WON] > 0, WORTH - came[..., PLIES], -came[..., LOST_BY])
     return points
 

@@ -1,9 +1,10 @@
-"""Select a run's best array by additional games of its last populations, in shrinking rounds.
+"""Select a run's best array from its last populations, in knockout rounds of additional games.
 
-The fittest individual of all generations is the luckiest of very many; its five games overstate its
-strength. Therefore the individuals of every `evolution.EVERY`-th of the last populations play
-`ROUNDS` of games, and only the better ones advance to the next round. The first rounds keep many,
-because sixteen games hardly distinguish a win rate of 95% from one of 99%.
+The fittest individual of all generations is the luckiest of very many, so its five games overstate
+its strength. Selection therefore samples every `evolution.EVERY`-th of the last populations. Their
+individuals play additional games in `ROUNDS`, and only the better ones advance to the next round.
+The first rounds keep many, because sixteen games hardly distinguish a win rate of 95% from one of
+99%.
 """
 
 from __future__ import annotations

@@ -33,18 +33,18 @@ i64 = kernels.int64_cast()
 WON, PLIES, LOST_BY, RESTARTS = range(4)
 """The columns of a game's result."""
 BY_EVALUATION = ("mobility",)
-"""Judges that have more than one weight per hole."""
+"""Judges that are not an array with one weight per hole."""
 _BEGINS: dict[str, Callable[[int], range]] = {
     "turns": lambda seats: range(seats),
     "individual": lambda seats: range(1),
     "judge": lambda seats: range(1, seats),
 }
-"""The individual's seats, game by game, for each choice of the first mover."""
+"""For each choice of the first mover, the seats that the individual takes in successive games."""
 
 
 @kernel
 def _one_of(chance: Any, count: Any) -> Any:
-    """Return True with probability 1 / `count`, to choose among equal moves."""
+    """Return True with probability 1 / `count`; used to choose uniformly among equal moves."""
     return draw(chance, i64(0), count) == 0
 
 
@@ -116,7 +116,7 @@ def _distance(st: op.Record, own: Any, seat: Int) -> Any:
 
 
 class Games(NamedTuple):
-    """Games of individuals, each with an array of numbers, against the same opponents."""
+    """A batch of games: each individual, an array of numbers, plays the same opponents."""
 
     states: Any
     """The state that each individual's games use."""
@@ -131,12 +131,12 @@ class Games(NamedTuple):
     """The opponents' arrays, [seats, holes], unless they use an evaluation."""
     judged: Any
     own_seats: Any
-    """The individual's seats, game by game, repeated cyclically."""
+    """The seats that an individual takes in successive games; the list repeats."""
     first_game: Any
     games: Any
     most_restarts: Any
     stuck_is_start: Any
-    """Whether a game without a winner counts with the distance of the start."""
+    """Whether a game without a winner is scored with the distance of the initial position."""
     by_own: Any
     """Whether a loser's distance is measured by its own array instead of the opponents'."""
     chances: Any
@@ -265,8 +265,8 @@ def against(
 ) -> HoleGames:
     """Return games against a named evaluation, with the options of `HoleGames`.
 
-    Evaluations with one weight per hole play as arrays; all others look one move ahead. With
-    `compute`, workers play the games.
+    An evaluation with one weight per hole plays as an array. Any other is called for each move.
+    With `compute`, workers play the games.
     """
     made = EVALUATIONS[judge]
     evaluation = made if judge in BY_EVALUATION else None

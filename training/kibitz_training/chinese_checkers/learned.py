@@ -1,14 +1,15 @@
 """The experiment ``chinese-checkers/learned``: distances of holes by an evolution strategy.
 
-An array is a smooth function of `SIZE` numbers, symmetric about the line between home and goal.
-They are the extra distance of each pair of rows over the previous pair, and that of the three
-deepest holes at home. The others are the cost of holes to the side of the center line, near the
-goal, in the middle and at home. With all numbers 0, the array is ``stragglers``. A few thousand
-games, which take minutes, are enough to fit so few numbers, but not to fit one number per hole.
+An array is computed from `SIZE` numbers and is symmetric about the line between home and goal. Some
+of the numbers set by how much each pair of rows is further away than the previous pair. One sets an
+extra distance for the three deepest holes at home. The others set the cost of holes to the side of
+the center line, near the goal, in the middle and at home. With all numbers 0, the array is
+``stragglers``. A few thousand games, which take minutes, are enough to fit so few numbers, but not
+to fit one number per hole.
 
 The games are those of `plan_games`: all players plan two of their own moves ahead. All individuals
-of a generation play the same openings, in turn against ``stragglers``, ``hand``, and the strategy's
-mean of some generations ago. The result is the final mean.
+of a generation play the same openings. Their opponents are, in turn, ``stragglers``, ``hand``, and
+the mean of the evolution strategy some generations ago. The result of a run is the final mean.
 
     journal.jsonl   all generations; an interrupted run resumes from it
     best.json       the array, for ``*-weights:file=best.json``
@@ -37,14 +38,14 @@ from kibitz_training.journal import Journal
 
 NAME, BEST = "chinese-checkers/learned", "best.json"
 ROWS = np.arange(0, 17, 2.0)
-"""Steps from the goal's tip between which a row's width is constant."""
+"""The boundaries of the row pairs, in steps from the goal's tip."""
 ASIDE = np.array([2.0, 6.0, 10.0, 14.0])
-"""Steps from the goal's tip at which the cost per hole to the side is a separate number."""
+"""The steps from the goal's tip at which the cost of holes to the side has numbers of its own."""
 SIZE = (len(ROWS) - 1) + 2 * len(ASIDE) + 1
 STEP = 0.3
 """The standard deviation of the first generation."""
 DIGITS = 3
-"""The decimals of the result, a resolution that the evaluations support."""
+"""The decimals of the result; evaluations have about this resolution."""
 REFRESH = 8
 """The interval in generations at which the mean used as an opponent is updated."""
 

@@ -2,7 +2,7 @@
 
 Each player assumes that the others stand still. It chooses the move after which its best next move
 gives its pegs the smallest sum of hole numbers. It therefore finds paths that one peg opens for
-another, which a one-move search misses, at 0.05 ms per move with any number of seats. Ties go to
+another, which a one-move search misses. A move takes 0.05 ms with any number of seats. Ties go to
 the plan whose first move gains more, then to the first plan.
 
 A game begins with random moves, and ends when a player has finished. Its value for a seat is the
@@ -30,7 +30,7 @@ from kibitz_training.chinese_checkers.hole_games import rotations
 i64 = kernels.int64_cast()
 
 FIRST_WEIGHT = 1 / 64
-"""The extra weight of the first move's gain; among equal plans, earlier gains are better."""
+"""The extra weight of the first move's gain, which decides between plans with equal total gains."""
 OPENING = 2
 """Random moves per player at the beginning."""
 SQUASH = 12.0
@@ -159,7 +159,7 @@ class PlanGames:
         """Return the values of the games for each array: one game per seed and distribution of the
         seats.
 
-        `others` are used in turn, one for each seed.
+        `others` take turns as the opponent, one for each seed.
         """
         states, raw = new_states(self._start.dtype, len(arrays))
         masks = np.tile(self._masks, len(seeds))
@@ -186,7 +186,7 @@ class PlanGames:
 
 
 def sharings(seats: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return bit masks of the array's seats, in which each seat occurs equally often."""
+    """Return bit masks of the array's seats; over all masks, each seat occurs equally often."""
     every_second = sum(1 << seat for seat in range(0, seats, 2))
     whole = (1 << seats) - 1
     turned = {(every_second << by | every_second >> (seats - by)) & whole for by in range(seats)}

@@ -1,4 +1,4 @@
-"""Fit priors of moves to the choices of a search: a softmax over numbers of two holes.
+"""Fit priors of moves to the choices of a search, with a softmax model of one number per hole.
 
 The logit of a move is the sum of a number for the hole that it leaves and a number for the hole
 that it enters. The numbers maximize the mean log probability of the chosen moves among the legal
@@ -49,7 +49,7 @@ def symmetric_classes() -> tuple[Indices, int]:
 
 
 def gathered(choices: Sequence[Choice]) -> Choices:
-    """Return choices as arrays, rotated to the goal `GOAL`; a pass is always the only move."""
+    """Return choices as arrays, rotated to the goal `GOAL`; they never include a pass."""
     shape = geo.geometry("star", geo.COMMON["star"])
     classes, _ = symmetric_classes()
     turned = np.array([classes[turned_holes(shape, goal)] for goal in range(geo.CORNERS)])
@@ -96,7 +96,7 @@ def _gradient(given: Choices, numbers: Array) -> Array:
 
 
 def _log_chances(given: Choices, numbers: Array) -> Array:
-    """Return the log probability of each move among those of its choice."""
+    """Return the log probability of each move among the legal moves of the same choice."""
     promise = numbers[0, given.holes[0]] + numbers[1, given.holes[1]]
     sizes = np.diff(given.begins, append=promise.size)
     promise -= np.repeat(np.maximum.reduceat(promise, given.begins), sizes)

@@ -1,10 +1,10 @@
 """The experiment ``chinese-checkers/priors``: learn which moves a search should try first.
 
 Playouts and the growth of the tree follow priors of moves (`operations.move_prior`). The game's own
-priors, the steps gained, use no search results. Here, a search plays itself with the distances of
-``learned``, which have no priors (`learned.distances_for`). Numbers for leaving and for entering
-each hole are fitted to its chosen moves (`prior_fit`). One game in five is held out to test the
-predictions.
+prior of a move is the number of steps that it gains. This experiment learns priors from search
+results instead. A search without learned priors plays itself, with the distances of ``learned``
+(`learned.distances_for`). Numbers for leaving and for entering each hole are fitted to its chosen
+moves (`prior_fit`). One game in five is held out to test the predictions.
 
     journal.jsonl   all games; an interrupted run resumes from it
     best.json       the distances and the priors, for ``mcts-weights:file=best.json``

@@ -1,10 +1,10 @@
 """Fit class weights to results: a logistic regression regularized toward the default weights.
 
 The color to move wins a position with the numbers x (`pattern_games.numbers`) with probability ``1
-/ (1 + exp(-w.x / scale))``. First, `scale` is fitted with the default weights, so that fitted
-weights have the same unit, on which the margins of the search depend. Then Newton's method fits the
-weights, with a penalty for each weight's distance from its default, so that weights with little
-evidence hardly change.
+/ (1 + exp(-w.x / scale))``. First, `scale` is fitted with the default weights. The fitted weights
+then have the same unit, which matters because the search uses margins in this unit. Then Newton's
+method fits the weights. A penalty for each weight's distance from its default keeps weights with
+little evidence close to it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from kibitz_search.five_in_a_row.weights_file import SIZE
 from kibitz_training.five_in_a_row.pattern_games import PlayedGame
 
 PENALTY = 20.0
-"""The penalty for a distance of `SPREAD` from the default, in units of one game's evidence."""
+"""The penalty for a weight at the distance `SPREAD` from its default, in units of one game."""
 SPREAD = 0.02
-"""The distance, as a fraction of the log odds of one cell."""
+"""The distance from the default at which `PENALTY` applies, as log odds per cell."""
 ROUNDS = 50
 
 
@@ -32,14 +32,14 @@ def usual_numbers() -> np.ndarray:
 
 
 def search_scale(games: Sequence[PlayedGame]) -> float:
-    """Return the scale with which the search values predict the results of games best."""
+    """Return the scale with which the search's values best predict the results of games."""
     values = np.concatenate([np.array(game.values) for game in games])
     results = np.concatenate([_own_results(game) for game in games])
     return _best_scale(values, results)
 
 
 def _own_results(game: PlayedGame) -> np.ndarray:
-    """Return the result for the color to move at each searched move."""
+    """Return the result of the game for the color to move, at each searched move."""
     movers = (game.opening + np.arange(len(game.values))) % 2
     return np.where(movers == 0, game.result, 1.0 - game.result)
 

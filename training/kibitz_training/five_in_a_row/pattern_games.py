@@ -1,8 +1,8 @@
 """Self-play games of `threat` by seed, and training data from their positions.
 
-A game begins with some random stones near the middle, and continues until a player has won or the
-search has proven who wins. That is the result of all positions of the game. Searches are limited by
-positions, not by time, so the same seed gives the same game on every machine.
+A game begins with some random stones near the middle, and ends when a player has won or the search
+has proven who wins. All positions of the game get this result. Searches are limited by positions,
+not by time, so the same seed gives the same game on every machine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OPENING = (3, 8)
 MIDDLE = 6
 """... and the side length of the central square that they are placed in."""
 LAMBDA = 0.85
-"""The weight of later values in the chance of a position, per move."""
+"""The decay per move of TD(lambda): how much later values count in the chance of a position."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ def _open(game: Any, state: Any, source: np.random.Generator) -> list[int]:
 
 
 def positions(played: PlayedGame, size: int, scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers [n, SIZE] and chances [n] of positions that can be leaves of a search.
+    """Return the numbers [n, SIZE] and chances [n] of a game's positions that can be search leaves.
 
-    This excludes positions before the first searched move, and positions that are decided by
-    threats or in which a five must be stopped, because a search never evaluates those. The chance
-    of the color to move is the TD(`LAMBDA`) return (R. S. Sutton, 1988) of the later search values,
-    where `scale` converts values to log odds, and of the result.
+    Positions before the first searched move are excluded. So are positions that threats decide or
+    in which a five must be blocked, because a search never evaluates these. The chance of the color
+    to move is the TD(`LAMBDA`) return (R. S. Sutton, 1988) of the later search values, where
+    `scale` converts values to log odds, and of the result.
     """
     chances = _returns(played, scale)
     tb = kinds.vocabulary(exact=False)
@@ -114,7 +114,7 @@ def _returns(played: PlayedGame, scale: float) -> np.ndarray:
 
 
 def _is_open(fd: Any) -> bool:
-    """Return whether neither side has a win by counts or must stop a five."""
+    """Return whether the mover neither wins by threats nor has to block a five."""
     other = 1 - int(fd.side)
     return not threat.won_by_threats(fd) and fd.counts[other, kinds.FIVE] == 0
 

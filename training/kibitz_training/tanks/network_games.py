@@ -1,7 +1,8 @@
 """Games of networks against three random players, in machine code.
 
-With *quirks* the games are those of the program that was published with the report. A shell that
-hits a wreck earns the points of a tank. A move that is blocked turns the hull into its direction.
+With *quirks*, the games follow the program that was published with the report: a shell that hits a
+wreck scores as many points as one that hits a tank, and a blocked move turns the hull in its
+direction.
 """
 
 from __future__ import annotations

@@ -44,15 +44,15 @@ DIGITS = 4
 
 
 class ReportParameters(Parameters):
-    """Settings of the evolution that the report on Tanks does not specify, and its size."""
+    """Settings of the evolution that the report on Tanks does not specify, and the run's size."""
 
     input: Literal["codes", "scaled"] = Field(
         "codes", description="the network's input: the codes, or a tenth of them"
     )
     quirks: bool = Field(
         False,
-        description="whether the games have the quirks of the report's program: points for every "
-        "wreck that is hit, and hulls that blocked moves turn",
+        description="whether the games have the quirks of the report's program: points for "
+        "hitting a wreck, and blocked moves that turn the hull",
     )
     population: int = Field(250, ge=2, le=10_000, description="networks per generation")
     generations: int = Field(30, ge=1, le=100_000, description="number of generations")
@@ -158,7 +158,7 @@ def _seeds(seed: int, generation: int, purpose: int, shape: tuple[int, int]) -> 
 
 
 def _draw(given: TrainingRun, points: Mapping[str, Sequence[float]]) -> None:
-    """Write the charts that the report has."""
+    """Write the same charts as in the report."""
     charts = {
         f"{name}.svg": line_chart(
             f"{name.capitalize()} points by generation",

@@ -30,7 +30,7 @@ class ReportEvolution:
         return self._population
 
     def tell(self, fitness: Array) -> None:
-        """Replace the population according to the ranks."""
+        """Replace the population by the next generation."""
         chance = np.random.default_rng([self._seed, self._generation, 1])
         ranked = self._population[np.argsort(-fitness, kind="stable")]
         for first in range(0, len(ranked) - 1, 2):
