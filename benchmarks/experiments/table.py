@@ -214,17 +214,17 @@ EXPERIMENTS = (
         "in 72.6 plies. No array wins before generation 51.",
         "The reported fitness is the maximum over a few games, not the mean over many. The "
         "report does not state the size of the population, the range of the random numbers, who "
-        "begins, or which array measures the loser's distance; its listing creates fewer "
-        "children than its text describes. It shows the hand-tuned array only as a figure; the "
-        "one here follows the report's description. If random numbers are below those of the "
-        "goal holes, nobody ever wins. A population of 20 becomes uniform before it makes much "
-        "progress; a population of 1,000 with initial numbers of up to 100 does not. The "
-        "report's total plies over five games, 363 and 417 with two players and 533 with three, "
-        "are consistent with an array that always moves first; a total of 533 is impossible if "
-        "the players take turns beginning. The array with the highest fitness over five games, "
-        "here as in the report, is partly lucky: in new games, it may win less often than "
-        "others. Short runs end while the population is still improving; the shipped array comes "
-        "from 1,000 individuals and 150 generations.",
+        "begins, or which array measures the loser's distance. Its listing creates fewer "
+        "children than its text describes. It shows the hand-tuned array only as a figure, so "
+        "the array here follows the report's description. If random numbers are below those of "
+        "the goal holes, no individual ever wins. A population of 20 becomes uniform before it "
+        "makes much progress; a population of 1,000 with initial numbers of up to 100 does not. "
+        "The report's total plies over five games are 363 and 417 with two players and 533 with "
+        "three. They suggest that the array always moves first, because a total of 533 is "
+        "impossible if the players take turns beginning. The array with the highest fitness over "
+        "five games, here as in the report, is partly lucky: in new games, it may win less often "
+        "than others. Short runs end while the population is still improving. The shipped array "
+        "comes from 1,000 individuals and 150 generations.",
         training.of(
             {"two players": f"{GENETIC}:{SMALL},generations=60"},
             {
@@ -248,10 +248,12 @@ EXPERIMENTS = (
         "checkers-ceiling",
         "chinese-checkers",
         "The best that an array can achieve",
-        "A fitness of 427.4, a win in 72.6 plies, with two players; 393.4 with three.",
-        "Both values are the maximum over very many individuals with five games each, which "
-        "selects for luck. Here, an evolution strategy with 40 games per individual optimizes "
-        "the array, to show what the report's algorithm could achieve under the rules of kibitz.",
+        "A fitness of 427.4 with two players, which is a win in 72.6 plies, and of 393.4 with "
+        "three.",
+        "Both values are the maximum over very many individuals with five games each, so they "
+        "are partly due to luck. Here, an evolution strategy with 40 games per individual "
+        "optimizes the array, to show what the report's algorithm could achieve under the rules "
+        "of kibitz.",
         _ceiling,
     ),
     ReportExperiment(
@@ -260,10 +262,10 @@ EXPERIMENTS = (
         "Distances evolved for three players",
         "The array of generation 3,594 wins 99.2% of its games with three players, with a "
         "fitness of 393.4; evolution takes more generations than with two players.",
-        "As with two players. The win rate is from the games by which the array was selected. "
-        "With 100 individuals and initial numbers of up to 24, a population won 27% of its games "
-        "after 4,875 generations; with the parameters of the short run, it won more after only "
-        "36. The shipped array comes from a longer run.",
+        "As with two players. The win rate is from the same games that selected the array. With "
+        "100 individuals and initial numbers of up to 24, a population won 27% of its games "
+        "after 4,875 generations. With the parameters of the short run, a population won more "
+        "after only 36 generations. The shipped array comes from a longer run.",
         training.of(
             {"three players": f"{GENETIC}:seats=3,{MEDIUM},generations=60"},
             {"three players": f"{GENETIC}:seats=3,{LARGER},generations=300"},
@@ -282,7 +284,7 @@ EXPERIMENTS = (
         training.of(
             {"two players": "chinese-checkers/learned:generations=12,openings=8"},
             {"two players": "chinese-checkers/learned", "four": "chinese-checkers/learned:seats=4"},
-            "The lead of the array of one run over `stragglers`, of which it is a variation.",
+            "The lead of one run's array over `stragglers`, from which the run starts.",
             ("lead.svg", "array.svg"),
         ),
     ),
@@ -346,11 +348,11 @@ EXPERIMENTS = (
     ReportExperiment(
         "checkers-searches",
         "chinese-checkers",
-        "Searches against one ply",
-        "Looking ahead is stronger than playing the best immediate move; minimax counters "
+        "Searches against a one-ply player",
+        "Looking ahead is stronger than playing the best immediate move. Minimax counters "
         "threats that a search of its own moves does not see.",
         "The report measures neither claim. In its minimax listing, a player negates its own "
-        "value of a leaf, even a win, and so prefers what is worst for it.",
+        "value of a leaf, even of a win, and so prefers its worst outcome.",
         events.of(
             (
                 "chinese-checkers-iddfs-hand",
@@ -366,45 +368,46 @@ EXPERIMENTS = (
     ReportExperiment(
         "checkers-compiled-depths",
         "chinese-checkers",
-        "Compiled and not, depth by depth",
-        "One more level is what PyPy gains.",
-        "It is not said at which time limit. Here both modes finish each depth, whatever it takes.",
+        "Compiled and interpreted search, depth by depth",
+        "PyPy gains one more level of depth.",
+        "The report does not state the time limit. Here, both modes complete each depth, however "
+        "long it takes.",
         _compiled_depths,
     ),
     ReportExperiment(
         "checkers-hand-euclid",
         "chinese-checkers",
         "Hand-tuned distances against Euclidean ones",
-        "The hand-tuned distances are an improvement of the Euclidean ones.",
-        "No games between the two are reported.",
+        "The hand-tuned distances are better than the Euclidean ones.",
+        "The report describes no games between the two.",
         _hand_tuned,
     ),
     ReportExperiment(
         "checkers-cohesion",
         "chinese-checkers",
         "Pegs that stay together",
-        "Keeping the pegs in a cluster, which allows jumps, is good with two players and less so "
-        "where the board is crowded.",
-        "No games are reported. One player counts pegs that stand side by side, or the steps that "
-        "each peg's best hops gain (mobility), beside the hand-tuned distances that all others "
-        "have; its seat turns.",
+        "To keep the pegs in a cluster, which allows jumps, is good with two players, and less "
+        "so on a crowded board.",
+        "The report describes no games. All players use the hand-tuned distances. One of them "
+        "adds a bonus for pegs side by side, or for the steps that each peg's best jumps gain "
+        "(mobility). This player takes every seat in turn.",
         _cohesion,
     ),
     ReportExperiment(
         "checkers-center",
         "chinese-checkers",
         "Keeping to the middle",
-        "Pegs in the central area are worth more with two players; on crowded boards the ways "
-        "around it may be the better ones.",
-        "No games are reported. One player has the hand-tuned distances, the others the same "
-        "without what they take off beside the center lane.",
+        "Pegs in the central area are worth more with two players. On a crowded board, the ways "
+        "around it may be better.",
+        "The report describes no games. One player uses the hand-tuned distances. The others use "
+        "them without the penalty for holes beside the center lane.",
         _center,
     ),
     ReportExperiment(
         "checkers-seats",
         "chinese-checkers",
-        "What the seat is worth",
-        "None: the report's arena plays bots against each other and does not ask who begins.",
+        "The value of a seat",
+        "None: the report's arena compares bots, but not the seats that they play on.",
         "The same bot plays on all seats, so that only the seat differs.",
         _seats,
     ),
@@ -412,19 +415,20 @@ EXPERIMENTS = (
         "checkers-phases",
         "chinese-checkers",
         "Minimax in the middle phase",
-        "A note proposes own moves only at first, minimax in the middle, and own moves only at "
-        "the end.",
-        "The report has no such bot. `chinese-checkers/phases` plans its own moves in the middle; "
-        "here that search plays minimax in the same place, between the same book and race.",
+        "A note proposes a bot that searches only its own moves at first, uses minimax in the "
+        "middle game, and searches only its own moves again at the end.",
+        "The report has no such bot. `chinese-checkers/phases` searches only its own moves in "
+        "the middle game. Here, it plays against the same bot with minimax in the middle game; "
+        "both have the same opening book and race.",
         _phases,
     ),
     ReportExperiment(
         "checkers-arrays",
         "chinese-checkers",
         "The arrays as pictures",
-        "A figure shows the hand-tuned distances; others show evolved ones.",
-        "The numbers are not given, so the picture of ours follows the description. The arrays of "
-        "a run's generations stand above, with the run.",
+        "A figure shows the hand-tuned distances, and others show evolved ones.",
+        "The report gives no numbers for the hand-tuned distances, so the picture here follows "
+        "its description. The arrays of a run's generations are shown above, with the run.",
         _arrays,
     ),
     ReportExperiment(
@@ -433,10 +437,11 @@ EXPERIMENTS = (
         "The 225-10-7 network, evolved as described",
         "After 30 generations of 250 networks, the trained network scores 460, 360, 410, 660 and "
         "330 points in five games, compared with 180 to 440 for three random players.",
-        "The fitness is the score of a single game, which selects for luck. The network reads "
-        "the raw codes of its local board, up to 44, which saturate tanh; the toolbox may have "
-        "scaled them, so both versions are run. In the published program, shells score for every "
-        "wreck that they hit, and blocked moves turn the hull; the rules of kibitz do neither.",
+        "The fitness is the score of a single game, so luck plays a large part in selection. The "
+        "network reads the raw codes of its local board, up to 44, which saturate tanh. The "
+        "toolbox may have scaled them, so both versions are run. In the published program, "
+        "shells score for every wreck that they hit, and blocked moves turn the hull; the rules "
+        "of kibitz do neither.",
         training.of(
             {"codes": "tanks/report:input=codes", "scaled": "tanks/report:input=scaled"},
             {"codes": "tanks/report:input=codes", "scaled": "tanks/report:input=scaled"},
@@ -449,12 +454,12 @@ EXPERIMENTS = (
     ReportExperiment(
         "tanks-report-quirks",
         "tanks",
-        "The same by the rules of the report's program",
+        "The same network under the rules of the report's program",
         "The same: 330 to 660 points in five games after 30 generations.",
-        "The published program pays for every wreck that a shell hits, and a blocked move turns "
-        "the hull; we read that as into the direction of the move. Two more of its quirks are left "
+        "The published program gives points for every wreck that a shell hits, and a blocked "
+        "move turns the hull, here in the direction of the move. Two more of its quirks are left "
         "out: its fourth player plays the turns of destroyed tanks, and the game hangs when the "
-        "fourth is destroyed.",
+        "fourth tank is destroyed.",
         training.of(
             {
                 "codes": "tanks/report:input=codes,quirks=true",
@@ -464,8 +469,8 @@ EXPERIMENTS = (
                 "codes": "tanks/report:input=codes,quirks=true",
                 "scaled": "tanks/report:input=scaled,quirks=true",
             },
-            "The fittest network of generation 30 by those rules, in five games as in the report's "
-            "table and in many games that it was not selected by.",
+            "The fittest network of generation 30 under these rules, in five games as in the "
+            "report's table, and in many new games that were not used to select it.",
             TANKS_FIGURES,
         ),
     ),
@@ -474,8 +479,8 @@ EXPERIMENTS = (
         "tanks",
         "Beyond the report: a network that learns to play",
         "Evolution can produce a network that plays better than random players.",
-        "As described, it does not (see above). With inputs relative to the tank, several games "
-        "in every seat for each network, and an evolution strategy, it does.",
+        "With the report's method, it does not (see above). It does with inputs relative to the "
+        "tank, several games in every seat for each network, and an evolution strategy.",
         training.of(
             {"short": "tanks/neuroevolution:generations=60"},
             {"whole": "tanks/neuroevolution:generations=220"},
@@ -488,18 +493,19 @@ EXPERIMENTS = (
         "tanks-minimax-tree",
         "tanks",
         "Minimax on tic-tac-toe",
-        "Minimax plays tic-tac-toe very well; Figure 3 shows a tree of it.",
-        "No games are reported. A tree small enough for a picture begins with three empty cells.",
+        "Minimax plays tic-tac-toe very well. Figure 3 shows a tree of it.",
+        "The report describes no games. The tree drawn here begins with three empty cells, so "
+        "that it fits into a picture.",
         _minimax_tree,
     ),
     ReportExperiment(
         "tanks-astar",
         "tanks",
-        "A* with its two lists",
-        "A* keeps a closed list and a fringe list, as Figure 4 shows, and is quick on the grid of "
-        "Snails.",
-        "The rules of Snails are not given. Here A* goes around rocks, and a breadth-first search "
-        "is what it is compared with.",
+        "A* with its closed list and its fringe",
+        "A* keeps a closed list and a fringe list, as Figure 4 shows, and is fast on the grid of "
+        "the game Snails.",
+        "The report does not give the rules of Snails. Here, A* finds paths around rocks and is "
+        "compared with a breadth-first search.",
         _astar_lists,
     ),
     ReportExperiment(
@@ -507,10 +513,10 @@ EXPERIMENTS = (
         "five-in-a-row",
         "Three levels, one of them unbeatable",
         "Beginner, Intermediate and Advanced look 0, 2 and 4 plies ahead; Advanced is unbeatable.",
-        'The report describes no games. In the listing, the opponent\'s "tricky" test of one '
-        "side looks at the wrong stone, and early returns leave the simulated stone on the "
-        "board; its minimax also adds up the utilities of the moves on a line. The levels here "
-        "do not have these two faults.",
+        "The report describes no games. In the listing, the opponent's test for one kind of "
+        '"tricky" five checks the wrong stone, and early returns leave the trial stone on the '
+        "board. Its minimax also adds up the utilities of the moves on a line. The levels here "
+        "do not have the first two bugs.",
         events.of(
             (
                 "five-beginner-random",
@@ -519,18 +525,18 @@ EXPERIMENTS = (
                 "five-advanced-beginner",
                 "five-threat-advanced",
             ),
-            "Each level beats the one below: {five_intermediate_beginner} and "
-            "{five_advanced_intermediate}. Advanced is not unbeatable: a threat search scores "
-            "{five_threat_advanced} against it.",
+            "Each level beats the one below: Intermediate scores {five_intermediate_beginner}, "
+            "and Advanced {five_advanced_intermediate}. Advanced is not unbeatable: a threat "
+            "search scores {five_threat_advanced} against it.",
         ),
     ),
     ReportExperiment(
         "five-unbeatable",
         "five-in-a-row",
-        "The advanced level against the bots of today",
+        "The advanced level against current bots",
         "Advanced is unbeatable.",
-        "No games are reported. Here it meets every other bot of the game, those with a clock at a "
-        "tenth of a second a move.",
+        "The report describes no games. Here, Advanced plays every other bot of the game. Bots "
+        "with a clock have a tenth of a second per move.",
         _five_unbeatable,
     ),
     ReportExperiment(
@@ -538,17 +544,18 @@ EXPERIMENTS = (
         "five-in-a-row",
         "The flow chart of the levels",
         "A flow chart shows how the computer chooses its stone.",
-        "The report's chart is drawn by hand. This one is made from the table of utilities and the "
-        "levels of the bots. A test of the other's stone says what it would make in the same cell.",
+        "The report's chart is drawn by hand. This one is generated from the table of utilities "
+        "and the levels of the bots. A test for the opponent's stone checks what that stone "
+        "would make in the same cell.",
         _five_chart,
     ),
     ReportExperiment(
         "five-grid-and-depth",
         "five-in-a-row",
-        "The size of the board against depth and time",
-        "The grid had to be made smaller to search more plies.",
-        "No times are given. The levels here prune, which the listing does not; the lines that it "
-        "would look at are counted.",
+        "Board size, depth and time",
+        "The board had to be made smaller to search more plies.",
+        "The report gives no times. The levels here prune, unlike the listing; the table also "
+        "counts the lines that a search without pruning would visit.",
         _five_grid_and_depth,
     ),
     ReportExperiment(
@@ -569,8 +576,8 @@ EXPERIMENTS = (
         "nim-win-and-loss",
         "line-nim",
         "Against a minimax that evaluates only wins and losses",
-        "The report's player wins 5 of 5 games against a minimax whose evaluation has two "
-        "values, won and lost; the test for isolated cells makes the difference.",
+        "The report's player wins 5 of 5 games against a minimax that evaluates positions only "
+        "as won or lost. The difference is its test for isolated cells.",
         "Five wins only show a win rate of at least 57%, and the report states neither the "
         "opponent's depth nor who began. The two players differ in more than the evaluation: "
         "this minimax does not prune. On a given map the first player nearly always has a "
@@ -590,28 +597,30 @@ EXPERIMENTS = (
         "nim-threshold",
         "line-nim",
         "The threshold of 22 moves and the timeouts",
-        "With more than 22 moves a random one is played, as few would bring an advantage and a "
-        "search would take too long. The search may still time out sometimes.",
-        "Neither other thresholds nor timeouts are counted. A search times out here where it has "
-        "not finished 5 plies, or 10, in its time and does not see who wins; ours plays the best "
-        "move so far. How often depends on the machine and on its other load.",
+        "If there are more than 22 moves, a random one is played: few of them would bring an "
+        "advantage, and a search would take too long. The search may still time out sometimes.",
+        "The report counts no timeouts and tries no other thresholds. Here, a search times out "
+        "if it has not completed 5 (or 10) plies in time and has not found the winner; it then "
+        "plays the best move so far. The number of timeouts depends on the machine and its other "
+        "load.",
         _threshold,
     ),
     ReportExperiment(
         "nim-depths",
         "line-nim",
         "Depths from 5 to 10",
-        "The depth is one of the two parameters that were tried and changed a lot.",
-        "No games at other depths are reported. Each depth plays the least one without a clock.",
+        "The search depth is one of two parameters that the report's author tuned.",
+        "The report describes no games at other depths. Here, each depth plays the lowest one "
+        "without a clock.",
         _depths,
     ),
     ReportExperiment(
         "nim-alphabeta",
         "line-nim",
-        "Alpha-beta with a table against the report's player",
+        "Alpha-beta with a transposition table against the report's player",
         "None: the report supposes that other algorithms would rank higher.",
-        "Alpha-beta with a table of positions searches from the first move on, where the report's "
-        "player moves at random.",
+        "Alpha-beta with a transposition table searches from the first move on, while the "
+        "report's player begins with random moves.",
         _nim_alphabeta,
     ),
     ReportExperiment(
@@ -621,28 +630,29 @@ EXPERIMENTS = (
         "The program generates every state of the game and follows a winning path.",
         "The report describes no games. Its program computes wrong indices for children, swaps "
         "the maximizing and minimizing levels, and never considers the fifth move of the root. "
-        "It calls the threshold an average without saying of what; here, it is the average of "
-        "the row, with which the first player of an even row wins.",
+        "It calls the threshold an average without saying what it is the average of. Here, it is "
+        "the average of the row; with this threshold, the first player of an even row wins.",
         _whole_tree,
     ),
     ReportExperiment(
         "merge-as-printed",
         "number-merge",
-        "The program as it is printed",
+        "The program as printed",
         "The program follows a winning path.",
-        "Read literally, the listing takes the children of a state from the wrong places, the "
-        "maximum where the minimum belongs, and no more than four of them. One line that the "
-        "print has lost is put back, without which the program never ends.",
+        "Read literally, the listing takes the children of a state from the wrong indices, takes "
+        "the maximum instead of the minimum and vice versa, and considers at most four children. "
+        "One line is missing in print; the program here includes it, because otherwise it would "
+        "never end.",
         _merge_as_printed,
     ),
     ReportExperiment(
         "merge-tree",
         "number-merge",
         "The tree with its values",
-        "A figure has the levels of maximum and minimum; the states are written as lists with "
-        "their values, +1, 0 and -1.",
-        "The report draws no whole tree. A row of four is short enough for one; the values are "
-        "those for the first player.",
+        "A figure shows a tree with maximum and minimum levels. The states are written as lists "
+        "with their values, +1, 0 and -1.",
+        "The report draws no complete tree. Here, a row of four is short enough to draw all of "
+        "it. Values are from the first player's perspective.",
         _merge_tree,
     ),
 )
