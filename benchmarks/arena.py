@@ -1,14 +1,15 @@
-"""Measure time losses of bots that answer at once, which must not lose on time.
+"""Measure how often bots that answer immediately lose on time, which should never happen.
 
     python -m benchmarks.arena [--moves 20000] [--tc 0.2+0.002] [--concurrency N] [--minutes 30]
 
-Random five-in-a-row bots play each other in one event until they have played `--moves` moves.
-Server and processes are started as by `kibitz arena`, with one game per processor at a time. An
-undecided game on 225 cells is the hardest for such a clock: each bot has 0.2 s, plus 2 ms for each
-of more than a hundred moves.
+Random five-in-a-row bots play each other in one event until they have played `--moves` moves. The
+server and the bots are started as by `kibitz arena`, with one game per processor at a time. A long
+game on 225 cells is the hardest test for such a clock: each bot has 0.2 s plus 2 ms per move, and
+makes more than a hundred moves.
 
-The output has moves, losses by cause, the time charged per move, and the delays of the server and
-the scheduler. The exit status is 0 if all moves were played and all losses were by the rules.
+The output shows the number of moves, the losses by cause, the time charged per move, and the delays
+of the server and the scheduler. The exit status is 0 if all moves were played and no bot lost on
+time or for technical reasons.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ SHARES = (0.5, 0.95, 0.99, 0.999, 1.0)
 
 @dataclass
 class Lateness(ConcurrencyLimit):
-    """The concurrency limit of `kibitz arena` that also stores all latencies that it receives."""
+    """The concurrency limit of `kibitz arena`, extended to store all latencies."""
 
     all: list[float] = field(default_factory=list)
 

@@ -5,7 +5,7 @@
 Measures the named personalities, or all of them:
 
 - seconds and CPU time until the bot is ready, with a warm cache of machine code;
-- memory after `--moves` moves, in total and without memory shared with other processes;
+- memory after `--moves` moves, in total and excluding memory shared with other processes;
 - the worst overrun of a turn's time budget;
 - the delay of answers to pings while the bot thinks.
 
@@ -62,10 +62,10 @@ class Figures:
     name: str
     ready_s: float = 0.0
     cpu_s: float = 0.0
-    """The CPU time within `ready_s`; the rest is waiting, such as for other processes."""
+    """The CPU time used during `ready_s`; the rest was waiting, for example for other processes."""
     memory_mb: float = 0.0
     private_mb: float = 0.0
-    """Memory not shared with other processes."""
+    """The memory that is not shared with other processes."""
     moves: int = 0
     late_ms: float = 0.0
     """The worst overrun; 0 if there was none."""

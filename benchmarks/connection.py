@@ -1,4 +1,4 @@
-"""A minimal websocket client that is correct against a well-behaved server.
+"""A minimal websocket client, sufficient for a well-behaved server.
 
 The load generator shares the machine with the server under test, so clients must be cheap. The
 client is a bare asyncio protocol without extensions or support for fragments. It masks frames with

@@ -45,7 +45,7 @@ class Crowd:
         self._process = process
 
     def yield_to_others(self) -> None:
-        """Lower the priority, to run only when the processor is otherwise idle."""
+        """Lower the process's priority, so that it runs only if the processor is otherwise idle."""
         os.setpriority(os.PRIO_PROCESS, self._process.pid, 19)
 
     def begin(self) -> None:

@@ -2,8 +2,9 @@
 
 `python -m benchmarks.first_match` starts a server with an empty cache of machine code, and one busy
 process per core. While one client hosts every game for the first time, 50 others list the lobbies
-ten times a second. The same process queries a bare reference server equally often; its delays are
-caused by the machine, not by kibitz. `--warm` keeps the cache. `--seconds` ends the run early.
+ten times a second. The same process queries a bare reference server equally often. Delays of the
+reference are caused by the machine, not by kibitz. `--warm` keeps the cache. `--seconds` ends the
+run early.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ QUIET_S = 5.0
 
 @dataclass
 class Delays:
-    """The delays of replies in seconds, before and while games are hosted."""
+    """The delays of replies in seconds, before games are hosted and while they are."""
 
     quiet: list[float] = field(default_factory=list)
     hosting: list[float] = field(default_factory=list)
@@ -153,7 +154,7 @@ async def measure(*, warm: bool, seconds: float, busy: int) -> Run:
 
 
 def report(run: Run) -> str:
-    """Describe the measurements in words."""
+    """Return the measurements as text."""
     games = ", ".join(f"{game} {seconds:.1f} s" for game, seconds in run.ready.items()) or "none"
     beyond = 1000 * (max(run.lobbies.hosting) - max(run.reference.hosting))
     return "\n".join(

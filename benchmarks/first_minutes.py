@@ -44,7 +44,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Subject:
-    """A project and the steps to its first results."""
+    """A project, and the steps that lead to its first results."""
 
     name: str
     place: Path

@@ -1,10 +1,10 @@
 """Measure the levels offered to human players: ``python -m benchmarks.levels``.
 
-Each level plays the one below it. The two games of a pair have the same seed: in the first game,
-the higher level has the even seats and the lower one the odd seats; in the second, they swap. Each
-seat of the higher level is compared with each seat of the lower level. The score is the share of
-comparisons won, where ties count half. ``--write`` stores it in `levels.json`, with the number of
-games, the commit and the date.
+Each level plays the one below it, in pairs of games with the same seed. In the first game, the
+higher level has the even seats and the lower one the odd seats; in the second, they swap. At the
+end of a game, each seat of the higher level is compared with each seat of the lower level. The
+score is the share of these comparisons that the higher level wins, where ties count half.
+``--write`` stores it in `levels.json`, with the number of games, the commit and the date.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
 
 Each setup plays 200 matches of five in a row: one server with SQLite, one server with PostgreSQL,
 and one, two and three nodes with PostgreSQL. Each runs at full speed and at a fixed pace. The
-database is temporary and local, and syncs its commits (the default). It shares the processors with
-servers and clients, so the page lists the CPU time of each. Latency is the time from sending a move
-to its acknowledgment, which follows the sync.
+database is temporary and local, and syncs its commits (the default). Database, servers and clients
+share the processors, so the page lists the CPU time of each. Latency is the time from sending a
+move to its acknowledgment, which follows the sync.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Players for each measured server, and the meter that they feed.
+"""Players for each kind of server, and a meter for their moves.
 
 A player plays the first legal move (a match of five in a row then has 41 moves), or fills the board
 without a winner (100 moves). It moves at once or, if a pace is set, at its match's next beat. The
@@ -74,7 +74,7 @@ class Player(ABC):
             return
         loop = asyncio.get_running_loop()
         now = loop.time()
-        # All seats share one pace: each moves on every n-th beat, with a random phase.
+        # All seats of a match share one pace: each moves on every n-th beat, with a random phase.
         self.beat = max(self.beat + self.seats * self.meter.interval, now)
         if self.beat == now:
             self.beat += random.random() * self.meter.interval
@@ -303,7 +303,7 @@ class Programme:
     game: str
     options: dict[str, object]
     games: int = 200
-    """Enough games to outlast a run."""
+    """More games than a run can play."""
     at_once: int = 1
     spectating: str = "public"
     seats: int = 2
@@ -378,7 +378,7 @@ async def _open_lobby(group: Sequence[KibitzPlayer], programme: Programme, name:
 async def gather_in_parts(
     calls: Sequence[Callable[[], Coroutine[Any, Any, _T]]], size: int = 50
 ) -> list[_T]:
-    """Await calls in batches; sequentially, each would wait for its own disk sync."""
+    """Await calls in batches. If they ran one at a time, each would wait for its own disk sync."""
     found: list[_T] = []
     for first in range(0, len(calls), size):
         found += await asyncio.gather(*[call() for call in calls[first : first + size]])

@@ -1,9 +1,9 @@
 """Measure how batches of plays and training games scale over threads.
 
-Each workload is measured in turn with one thread and with several. Its results do not depend on the
-number of threads. Times are CPU times of the busiest thread, which is the elapsed time if each
-thread has its own core. Other load on the machine therefore matters little, and the time to wake a
-thread is not included.
+Each workload is measured in turn with one thread and with several; what it computes does not depend
+on the number of threads. Times are the CPU time of the busiest thread, which equals the elapsed
+time if each thread has its own core. Other load on the machine therefore matters little. The time
+to wake a thread is not included.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SMALL, LARGE = 20, 1000
 GENERATIONS = 8000
 """The number of generations of the report's run."""
 STEPS = 20
-"""Unmeasured steps at the start, after which plays are in their middle."""
+"""Unmeasured steps at the start, so that measured plays are in the middle of the game."""
 
 Rate = Callable[[int, float], float]
 """Returns the work per second with a number of threads, measured for a number of seconds."""

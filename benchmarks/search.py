@@ -2,9 +2,9 @@
 
 ``python -m benchmarks.search`` takes about two minutes. Each result is the median of several runs,
 with the worst and the best one. Times are CPU times of the working thread, so that other processes
-matter little. The plain column comes from one run of a second process with ``KIBITZ_PLAIN=1``, with
-a smaller depth for rates, and in full for solvers. A node is an evaluated position; for the threat
-search, a call of it or of its search of fours.
+matter little. The plain column comes from one run of a second process with ``KIBITZ_PLAIN=1``. That
+process searches less deeply to measure rates, but runs solvers in full. A node is an evaluated
+position; for the threat search, a call of it or of its search of fours.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def _figure(
 
 
 def _taken(name: str, target: float, runs: int, work: Callable[[int], float]) -> Figure:
-    """Return the seconds of `runs` workloads, each with its own seed."""
+    """Return the CPU seconds of `runs` workloads, each with its own seed."""
     if kernels.compiled():
         work(0)  # compiles or loads
     return Figure(name, "s", target, [work(seed) for seed in range(runs)])

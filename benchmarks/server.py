@@ -81,7 +81,7 @@ Figures = dict[str, Any]
 
 FIVE = Programme("five-in-a-row", {"first": "seat-0"})
 LASTING = Programme("five-in-a-row", {"first": "seat-0", "size": 19}, draws=True)
-"""Matches of 361 moves without a winner, which last 90 seconds at the pace of watched matches."""
+"""Matches of 361 moves without a winner; at the pace of watched matches, each takes 90 seconds."""
 STAR = Programme("chinese-checkers", {})
 SIX_STAR = Programme("chinese-checkers", {}, seats=6)
 WATCHED_MOVES_PER_SECOND = 4
@@ -92,7 +92,7 @@ At 3.4 KiB each, they fill SQLite's page cache of 2 MB, so that the result is th
 lobby.
 """
 SETTLING_S = 10.0
-"""The time until spectators' pings reach their final frequency, which is part of their cost."""
+"""Spectators' pings take this long to reach their final frequency; they are part of the cost."""
 
 
 # --- the servers ----------------------------------------------------------------------------------
@@ -367,7 +367,7 @@ def last_ms(sent_at: Mapping[int, float], heard_at: Mapping[int, float]) -> floa
 
 
 def first_match(players: Sequence[Player]) -> str:
-    """Return the match that a crowd watches; on a reference server it has no name."""
+    """Return the name of the match that a crowd watches; ``-`` for a reference server."""
     first = players[0]
     return first.matches[-1] if isinstance(first, KibitzPlayer) else "-"
 
@@ -407,14 +407,15 @@ async def crowded(quick: bool) -> Figures:
 
 
 async def apart(quick: bool) -> Figures:
-    """Measure the same with one processor for the server, and one for players and spectators.
+    """Measure `crowded` with one processor for the server, and one for players and spectators.
 
-    The spectators yield to the players, so the remaining difference is caused by the server.
+    The spectators have a lower priority than the players, so any remaining difference is caused by
+    the server.
     """
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         raise RuntimeError("separating the server from its clients needs two processors")
-    os.sched_setaffinity(0, cpus[1:2])  # the crowd inherits it
+    os.sched_setaffinity(0, cpus[1:2])  # inherited by the crowd's process
     try:
         return await _crowded(quick, cpus[:1])
     finally:

@@ -1,7 +1,8 @@
 """Measure the planners of Tanks against three random players: ``python -m benchmarks.tanks``.
 
 Games run in one compiled loop, with the measured player in every seat in turn. The planner is
-called through the same function as in the bot; random players take any of the seven actions.
+called through the same function as in the bot. Random players choose uniformly among the seven
+actions.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def _game(st: Record, mind: Record, ev: Record, seat: Int, seed: Int) -> None:
 
 
 def games(ev: np.record, number: int, seed: int = 0) -> np.ndarray:
-    """Return for each game: seat, points, cells, kills, slot of the tank's end (0: alive), won."""
+    """Return for each game: seat, points, cells, kills, slot of destruction plus 1 or 0, won."""
     game: Any = registry.get("tanks")
     start: Any = game.start(game.Options(), 4, {})
     rows = []

@@ -1,4 +1,4 @@
-"""The arrays of distances that come with the package, as pictures."""
+"""Pictures of the arrays of distances that come with the package."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def arrays(scale: Scale) -> Measured:
         file = weights_file.read(WEIGHTS / f"{name}.json")
         found[f"The evolved distances for {seats} players"] = np.array(file.weights, np.float64)
     return Measured(
-        found="The darker a hole, the nearer to a win is a peg in it; the goal is the corner with "
-        "the darkest holes.",
+        found="The darker a hole, the closer a peg in it is to a win. The corner with the "
+        "darkest holes is the goal.",
         heads=("array", "least", "most"),
         rows=tuple(
             (title, f"{array.min():.1f}", f"{array.max():.1f}") for title, array in found.items()

@@ -1,4 +1,5 @@
-"""Measure how well an array of distances can play if it is optimized beyond the report's means.
+"""Measure how well an array of distances can play if a better method than the report's optimizes
+it.
 
 A separable evolution strategy changes all 121 numbers, starting from the shipped array for two
 players. It uses the report's fitness, over more games per individual. The result is a lower bound

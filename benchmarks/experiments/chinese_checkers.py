@@ -1,11 +1,11 @@
 """Experiments on "Fun With Chinese Checkers" that need no training.
 
-`plan` is the search as listed in the report: the best plan over all depths, own moves only. It
-compares two plans of equal value in one of three ways:
+`plan` is the search as listed in the report, which considers only own moves and keeps the best plan
+over all depths. It compares two plans of equal value in one of three ways:
 
 - ``sooner``: the plan that reaches its value earlier is better, as in the report;
 - ``first``: the plan that was found first is kept;
-- ``last``: the plan that was found last, and so the longest, replaces the other.
+- ``last``: the plan that was found last, which is the longest, replaces the other.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ OWN_MOVES = 2
 RACE = 76
 """Plies that both players play greedily before the first plan."""
 PATIENCE = 40
-"""Own moves after which the player counts as not getting home."""
+"""A player that needs more own moves than this counts as not reaching its goal."""
 
 
 @dataclass
@@ -58,7 +58,7 @@ class End:
     moves: int
     """Number of own moves."""
     put_off: int
-    """How often the player did not take an immediate win."""
+    """How often the player did not play an immediate win."""
 
 
 def plan(state: np.record, ev: np.record, seed: str, rule: Rule) -> int:
@@ -103,11 +103,11 @@ def sooner(scale: Scale) -> Measured:
     ends = {rule: [finish(seed, rule) for seed in range(games)] for rule in RULES}
     circles = {rule: sum(not end.home for end in ends[rule]) for rule in RULES}
     return Measured(
-        found=f"In {games} endgames in which the other player stands still, plans of {OWN_MOVES} "
-        f"own moves fail to get home in {circles['sooner']} if the sooner of equal outcomes is "
-        f"preferred, in {circles['first']} if the first plan found is kept, and in "
-        f"{circles['last']} if the last plan found is used. The last variant delayed an "
-        f"immediate win {sum(end.put_off for end in ends['last'])} times.",
+        found=f"In {games} endgames in which the other player does not move, the player searches "
+        f"plans of {OWN_MOVES} own moves. It does not reach its goal in {circles['sooner']} of "
+        f"them if it prefers the sooner of two equal plans, in {circles['first']} if it keeps the "
+        f"first plan found, and in {circles['last']} if it takes the last plan found. With the "
+        f"last rule, it delayed an immediate win {sum(end.put_off for end in ends['last'])} times.",
         heads=("preferred plan", "games", "home", "95% interval", "own moves", "wins delayed"),
         rows=tuple(_row(rule, ends[rule]) for rule in RULES),
     )
@@ -122,10 +122,10 @@ def _row(rule: Rule, ends: list[End]) -> tuple[str, ...]:
 
 
 def finish(seed: int, rule: Rule) -> End:
-    """Play greedily into the race, then by seat 0's plans only; return the outcome.
+    """Play greedily until the race, then move only seat 0, by its plans; return the outcome.
 
-    Seat 0 does not get home if it needs more than `PATIENCE` own moves, or if the rules end the
-    match first, as after a threefold repetition.
+    Seat 0 does not reach its goal if it needs more than `PATIENCE` own moves, or if the rules end
+    the match first, for example after a threefold repetition.
     """
     game, state = matches.start(GAME, 2, seed)
     matches.scatter(game, state, 4, seed)

@@ -62,7 +62,7 @@ def compiled(scale: Scale) -> Measured:
 
 
 def costs(positions: int, most: int) -> list[tuple[float, int]]:
-    """Return the median seconds and positions judged of a search of 1, 2, ... own moves."""
+    """Return the median seconds and the evaluated positions of a search of 1, 2, ... own moves."""
     rows = []
     for depth in range(1, most + 1):
         taken = []
@@ -78,7 +78,7 @@ def costs(positions: int, most: int) -> list[tuple[float, int]]:
 
 
 def by_depth(scale: Scale) -> Measured:
-    """Time each depth in both modes, as deep as plain CPython comes in a while."""
+    """Time each depth in both modes, as far as plain CPython gets in reasonable time."""
     positions, most = scale.choose(3, 15), scale.choose(2, 3)
     plain, fast = (_asked(mode, positions, most) for mode in ("1", ""))
     rows = tuple(
@@ -91,15 +91,15 @@ def by_depth(scale: Scale) -> Measured:
         for depth, (slow, quick) in enumerate(zip(plain, fast, strict=True), 1)
     )
     return Measured(
-        found=f"A search of {most} own moves takes {rows[-1][1]} ms as plain CPython and "
-        f"{rows[-1][2]} ms compiled, {rows[-1][3]} times less.",
+        found=f"A search of {most} own moves takes {rows[-1][1]} ms in plain CPython and "
+        f"{rows[-1][2]} ms compiled, so compiled code is {rows[-1][3]} times as fast.",
         heads=("own moves", "plain CPython, ms (median)", "compiled, ms (median)", "times"),
         rows=rows,
     )
 
 
 def _asked(plain: str, *words: int) -> list[tuple[float, int]]:
-    """Return `depths`, or with a second word `costs`, of a process of its own, in a mode."""
+    """Run `depths`, or `costs` if there are two words, in a new process in one of the modes."""
     command = [sys.executable, "-m", "benchmarks.experiments.compiling", *map(str, words)]
     environment = {key: value for key, value in os.environ.items() if key != "KIBITZ_PLAIN"}
     if plain:

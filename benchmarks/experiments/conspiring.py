@@ -1,4 +1,4 @@
-"""Measure the gain of bots that recognize each other, in cooperating and independent groups."""
+"""Measure how much a group of bots gains if its members recognize each other."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Gain:
     wins: int
     """Games in which a member of the group finished first."""
     score: float
-    """The mean share of the other players that a member finished ahead of."""
+    """The mean fraction of the other players that rank below a member."""
 
 
 def play_group(seats: int, group: tuple[int, ...], games: int, *, together: bool) -> Gain:
@@ -71,7 +71,7 @@ def conspiring(scale: Scale) -> Measured:
             rows.append((who, how, str(games), percent, interval, f"{gain.score:.3f}"))
     return Measured(
         found=f"In {better} of {len(GROUPS)} groups, a member finishes first more often if the "
-        f"members know each other, over {games} games each.",
+        f"members recognize each other. Each group plays {games} games of each kind.",
         heads=("group", "plays", "games", "a member is first", "95% interval", "mean score"),
         rows=tuple(rows),
     )

@@ -1,7 +1,7 @@
 """The coverage table: each figure, table and claim of the reports, and its counterpart here.
 
-`coverage.yaml` is written by hand. Its notes have no measured numbers of their own:
-``{NAME/ROW/HEAD}`` stands for the cell of an experiment's saved result, with rows counted from 1.
+`coverage.yaml` is written by hand. Its notes do not contain measured numbers: ``{NAME/ROW/HEAD}``
+stands for the cell of an experiment's saved result, with rows counted from 1.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CELL = re.compile(r"\{([a-z0-9-]+)/([0-9]+)/([^}]+)\}")
 
 
 class CellError(ValueError):
-    """A note that refers to a cell which no saved result has; `str()` names it."""
+    """A note refers to a cell that is not in the saved results; `str()` names the cell."""
 
 
 class Item(BaseModel):
@@ -37,12 +37,12 @@ class Item(BaseModel):
     item: str
     claim: str
     experiment: str = ""
-    """The experiment of the table that measures it."""
+    """The experiment that measures it, by its name in `table`."""
     command: str = ""
-    """Another command that shows it, or would."""
+    """Another command that shows or measures it."""
     verdict: Verdict
     note: str = ""
-    """By how much it differs, or why it is wrong."""
+    """The explanation of the verdict, such as by how much the results differ."""
 
     @model_validator(mode="after")
     def _check_measured(self) -> Self:
@@ -54,7 +54,7 @@ class Item(BaseModel):
 def load(path: Path = COVERAGE) -> dict[str, list[Item]]:
     """Return the items of each report by its game.
 
-    Raises `pydantic.ValidationError` for a file of another form.
+    Raises `pydantic.ValidationError` for an invalid file.
     """
     text = yaml.safe_load(path.read_text(encoding="utf-8"))
     return TypeAdapter(dict[str, list[Item]]).validate_python(text)

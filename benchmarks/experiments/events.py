@@ -15,7 +15,7 @@ HEADS = ("event", "bot", "against", "games", "won-drawn-lost", "score", "95% int
 
 
 def of(names: tuple[str, ...], found: str) -> Callable[[], Measure]:
-    """Return the loader of an experiment that tabulates these two-bot events.
+    """Return the loader of an experiment that tabulates these events between two bots.
 
     `found` is the summary. It may contain ``{name}`` for the score of the first bot of an event,
     with the hyphens of the event's name as underscores.

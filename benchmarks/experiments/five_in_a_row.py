@@ -1,4 +1,4 @@
-"""The experiments of "5 in a Row" beside the games of its levels."""
+"""Experiments on "5 in a Row", except for the games between its levels."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ KINDS = {
 
 
 def levels() -> dict[str, int]:
-    """Return the plies of each level, by its name, as the bots have them."""
+    """Return the search depth of each level's bot in plies, by the level's name."""
     found = {each.short: each.build for each in catalog.PERSONALITIES}
     specs = {name: cast(EngineSpec, found[name]) for name in LEVELS}
     return {name: int(spec.fixed["plies"]) for name, spec in specs.items()}
 
 
 def tests() -> list[tuple[str, int]]:
-    """Return what a stone is tested for, in the order of the report: who makes what, its worth."""
+    """Return the tests for a stone in the report's order: the pattern, and its utility."""
     own = [(f"own {KINDS[kind]}", worth) for kind, worth in enumerate(utility.OWN) if worth]
     other = [
         (f"the other's {KINDS[kind]}", worth) for kind, worth in enumerate(utility.OTHER) if worth
@@ -48,22 +48,22 @@ def tests() -> list[tuple[str, int]]:
 
 
 def chart(scale: Scale) -> Measured:
-    """Draw how a level chooses its stone, from the levels and the utilities of the code."""
+    """Draw a flow chart of how a level chooses its stone, from the code's levels and utilities."""
     plies = levels()
     steps = [
         ("put a stone into the next empty cell", ""),
         *((f"{what}?", f"utility {worth:,}") for what, worth in tests()),
         ("the middle of an empty board?", f"utility {utility.CENTRE}"),
         ("otherwise: utility 0", ""),
-        ("a five, a full board or the level's depth?", "the line is worth its sum"),
-        ("add it, the other's taken away; go on with the best reply", ""),
-        ("take the stone back; more empty cells?", "the next one"),
-        ("play the stone whose line is worth most", ""),
+        ("a five, a full board or the level's depth?", "the value of the line is the sum"),
+        ("add its utility, subtract the opponent's; try the best reply", ""),
+        ("remove the stone; more empty cells?", "try the next cell"),
+        ("play the stone with the best line", ""),
     ]
     depths = ", ".join(f"{name} {count - 1}" for name, count in plies.items())
     return Measured(
-        found=f"A stone is scored by the first of {len(tests())} tests that holds. Plies beyond "
-        f"the stone: {depths}.",
+        found=f"The first of {len(tests())} tests that applies gives the utility of a stone. "
+        f"Plies searched beyond the stone: {depths}.",
         heads=("level", "plies beyond the stone", "plies in all"),
         rows=tuple((name, str(count - 1), str(count)) for name, count in plies.items()),
         figures={
@@ -98,7 +98,7 @@ def unbeatable(scale: Scale) -> Measured:
 
 
 def grid_and_depth(scale: Scale) -> Measured:
-    """Measure what a move costs by the size of the board and by the plies."""
+    """Measure the cost of a move by board size and search depth."""
     count, most = scale.choose(3, 11), scale.choose(5, 7)
     rows = []
     for size in SIZES:
@@ -119,9 +119,9 @@ def grid_and_depth(scale: Scale) -> Measured:
     cost = {(row[0], row[1]): row for row in rows}
     small, usual = cost["6 by 6", "5"], cost["10 by 10", "5"]
     return Measured(
-        found=f"With 8 stones on the board the advanced level looks at {usual[3]} positions a move "
-        f"on 10 by 10 and at {small[3]} on 6 by 6. Without pruning, as the report lists it, "
-        f"they would be {usual[2]} and {small[2]} lines.",
+        found=f"With 8 stones on the board, the advanced level searches {usual[3]} positions per "
+        f"move on a 10x10 board and {small[3]} on a 6x6 board. Without pruning, as in the "
+        f"report's listing, it would search {usual[2]} and {small[2]} lines.",
         heads=(
             "board",
             "plies in all",
@@ -134,7 +134,7 @@ def grid_and_depth(scale: Scale) -> Measured:
 
 
 def _costs(size: int, plies: int, count: int) -> Iterator[tuple[int, float]]:
-    """Yield positions and seconds of one move in each of so many positions of 8 stones."""
+    """Yield the positions and seconds of one search in each of `count` positions with 8 stones."""
     seed = 0
     while count:
         game, state = matches.start(GAME, 2, seed, size=size)

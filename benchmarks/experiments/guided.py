@@ -18,7 +18,7 @@ from kibitz_protocol.wire.shares import share_interval
 from kibitz_search.algorithms.interface import Evaluation
 
 Sides: TypeAlias = Sequence[Sequence[int]]
-"""The seats of one side, alternating from game to game."""
+"""The seats of one side in successive games, repeated cyclically."""
 GAME = "chinese-checkers"
 SUBJECT = "mcts-guided"
 CLOSE = ("champion", "mcts-learned")
@@ -104,7 +104,7 @@ def guided(scale: Scale) -> Measured:
 
 
 def guided_six(scale: Scale) -> Measured:
-    """Play it in games with six seats, three against three of each opponent."""
+    """Play the same search in games with six seats: three seats against three of each opponent."""
     every = [f"{search}-{evaluation}" for search in SEARCHES for evaluation in AT_SIX]
     rows, ahead = [], 0
     for name in ("champion", *every) if scale.full else SHORT:

@@ -1,4 +1,4 @@
-"""The heuristics of "Fun With Chinese Checkers" one move ahead, its phases, and its seats."""
+"""Experiments on "Fun With Chinese Checkers": its heuristics, its bot in phases, and the seats."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from kibitz_search.chinese_checkers.phased import PhasedChineseCheckers
 
 GAME = "chinese-checkers"
 OPENING = 2
-"""Random moves of each seat before a match, so that no two are the same."""
+"""Random moves of each seat before a match, so that no two matches are the same."""
 CROWDS = (2, 3, 4, 6)
 SECONDS = 0.02
 HEADS = ("players", "games", "first", "even", "95% interval")
 
 
 def play_all(players: list[Player], seed: int) -> Outcome:
-    """Play a match by a player for each seat."""
+    """Play a match with one player for each seat."""
     game, state = matches.start(GAME, len(players), seed)
     matches.scatter(game, state, OPENING * len(players), seed)
     return matches.play(game, state, [player.chooser(state) for player in players], seed)
 
 
 def firsts(own: Player, other: Player, seats: int, games: int) -> float:
-    """Return how many games one player is first in among others, a shared place in parts.
+    """Return in how many games one player is first among others.
 
-    Its seat turns, and each opening is played from every seat.
+    A shared first place counts as a fraction. The player plays each opening from every seat.
     """
     won = 0.0
     for at in range(games):
@@ -56,44 +56,45 @@ def hand_tuned(scale: Scale) -> Measured:
     """Play the hand-tuned distances against the Euclidean ones."""
     row = _against(_greedy(ev.hand), _greedy(ev.euclid), 2, scale.choose(1000, 10_000))
     return Measured(
-        found=f"One move ahead the hand-tuned distances win {row[2]} ({row[4]}) of {row[1]} games "
-        f"against the Euclidean ones.",
+        found=f"Looking one move ahead, the hand-tuned distances win {row[2]} ({row[4]}) of "
+        f"{row[1]} games against the Euclidean ones.",
         heads=HEADS,
         rows=(row,),
     )
 
 
 def cohesion(scale: Scale) -> Measured:
-    """Play one player that keeps its pegs together, and one that counts hops, among others."""
+    """Play cohesion, and then mobility, against players with the hand-tuned distances."""
     games, rows = scale.choose(240, 2400), []
     for name in ("cohesion", "mobility"):
         own = _greedy(ev.EVALUATIONS[name])
         rows += [(name, *_against(own, _greedy(ev.hand), seats, games)) for seats in CROWDS]
     told = ", ".join(f"{row[3]} with {row[1]}" for row in rows[: len(CROWDS)])
     return Measured(
-        found=f"One move ahead and alone among players of the hand-tuned distances, cohesion is "
-        f"first in {told}; for mobility see the table.",
+        found="If one player uses cohesion and all others use the hand-tuned distances, looking "
+        f"one move ahead, it is first in {told} players. The table also has the results of "
+        "mobility.",
         heads=("evaluation", *HEADS),
         rows=tuple(rows),
     )
 
 
 def center(scale: Scale) -> Measured:
-    """Play the hand-tuned distances among the same without their preference for the middle."""
+    """Play the hand-tuned distances against the same without the preference for the middle."""
     games = scale.choose(240, 2400)
     own, other = _greedy(ev.hand), _greedy(_without_lane)
     rows = tuple(_against(own, other, seats, games) for seats in CROWDS)
     told = ", ".join(f"{row[2]} with {row[0]}" for row in rows)
     return Measured(
-        found=f"One move ahead and alone among players without a preference for the middle, the "
-        f"hand-tuned distances are first in {told}.",
+        found="If one player uses the hand-tuned distances and all others use them without the "
+        f"preference for the middle, looking one move ahead, it is first in {told} players.",
         heads=HEADS,
         rows=rows,
     )
 
 
 def _without_lane(state: np.record) -> np.record:
-    """Return the hand-tuned weights without what they take off beside the center lane."""
+    """Return the hand-tuned weights without the penalty for holes beside the center lane."""
 
     def weight(shape: geo.Geometry, goal: int, hole: int) -> float:
         tip, rear = shape.tips[goal], shape.tips[(goal + 3) % geo.CORNERS]
@@ -103,7 +104,7 @@ def _without_lane(state: np.record) -> np.record:
 
 
 def seats(scale: Scale) -> Measured:
-    """Count which seat is first where the same bot plays on all of them."""
+    """Count how often each seat is first if the same bot plays on all seats."""
     games, rows, beyond = scale.choose(300, 3000), [], 0
     for count in CROWDS:
         won = [0.0] * count
@@ -117,8 +118,9 @@ def seats(scale: Scale) -> Measured:
             beyond += not low <= 100 / count <= high
             rows.append((str(count), str(seat + 1), *_even(games, percent, count, interval)))
     return Measured(
-        found=f"With one bot on all seats, {beyond} of {len(rows)} seats are first more or less "
-        f"often than an even share, beyond the interval of {games} games.",
+        found=f"If the same bot plays on all seats, {beyond} of {len(rows)} seats are first "
+        f"significantly more or less often than an even share, in {games} games per number of "
+        "players.",
         heads=("players", "seat", "games", "first", "even", "95% interval"),
         rows=tuple(rows),
     )
@@ -129,7 +131,7 @@ def _even(games: int, percent: str, count: int, interval: str) -> tuple[str, ...
 
 
 def phases(scale: Scale) -> Measured:
-    """Play the bot in phases with minimax in the middle against the one with own moves there."""
+    """Play the bot in phases with minimax in the middle game against the default one without."""
     games, rows = scale.choose(40, 400), []
     parameters = {"middle": Minimax}
     for name in ("hand", "mobility"):
@@ -138,9 +140,10 @@ def phases(scale: Scale) -> Measured:
         other = Player(PhasedChineseCheckers, judged, SECONDS)
         rows.append((name, *_against(own, other, 2, games)))
     return Measured(
-        found=f"With {1000 * SECONDS:.0f} ms a move, minimax in the middle wins {rows[0][3]} "
-        f"({rows[0][5]}) by the hand-tuned distances and {rows[1][3]} ({rows[1][5]}) by mobility "
-        f"against the search of own moves there.",
+        found=f"With {1000 * SECONDS:.0f} ms per move, the bot with minimax in the middle game "
+        f"wins {rows[0][3]} ({rows[0][5]}) of its games with the hand-tuned distances and "
+        f"{rows[1][3]} ({rows[1][5]}) with mobility, against the bot that searches only its own "
+        "moves there.",
         heads=("evaluation", *HEADS),
         rows=tuple(rows),
     )

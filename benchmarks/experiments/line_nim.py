@@ -25,7 +25,7 @@ GAME = "line-nim"
 SECONDS = 0.03
 SHALLOW = 5
 THRESHOLDS = (10, 14, 18, 22, 26, 32, 40)
-"""Numbers of moves from which on the player is made to search."""
+"""The tested thresholds: with more moves than this, the player moves at random."""
 
 
 def win_and_loss(scale: Scale) -> Measured:
@@ -51,7 +51,7 @@ def win_and_loss(scale: Scale) -> Measured:
 
 
 def _pair(own: Player, other: Player, seed: int) -> int:
-    """Return how many of the two games on one map `first` wins."""
+    """Return how many of the two games on a map `own` wins."""
     return sum(_won(own, other, seed, seat) for seat in (0, 1))
 
 
@@ -95,7 +95,7 @@ def pruning(scale: Scale) -> Measured:
 
 
 def threshold(scale: Scale) -> Measured:
-    """Sweep the number of moves from which on the report's player searches."""
+    """Compare different numbers of moves at which the report's player begins to search."""
     maps, usual = scale.choose(60, 300), Player(ReferenceAgent, seconds=SECONDS)
     rows = []
     for crowded in THRESHOLDS:
@@ -110,9 +110,10 @@ def threshold(scale: Scale) -> Measured:
     usual_row = rows[THRESHOLDS.index(CROWDED)]
     best = max(rows, key=lambda row: float(row[2].rstrip("%")))
     return Measured(
-        found=f"With {1000 * SECONDS:.0f} ms a move the threshold of {CROWDED} leaves {MIN_DEPTH} "
-        f"plies unfinished in {usual_row[5]} of the searches, and {MAX_DEPTH} in {usual_row[6]}. "
-        f"Against it the threshold of {best[0]} scores most, {best[2]} ({best[3]}).",
+        found=f"With {1000 * SECONDS:.0f} ms per move and a threshold of {CROWDED}, "
+        f"{usual_row[5]} of the searches do not complete {MIN_DEPTH} plies, and {usual_row[6]} do "
+        f"not complete {MAX_DEPTH}. A threshold of {best[0]} scores highest against this one: "
+        f"{best[2]} ({best[3]}).",
         heads=(
             "threshold",
             "games",
@@ -128,23 +129,23 @@ def threshold(scale: Scale) -> Measured:
 
 @dataclass
 class Depths:
-    """The depths that searches have finished; one that sees who wins has finished."""
+    """The depths that searches have completed; finding the winner counts as the maximum depth."""
 
     found: list[int] = field(default_factory=list)
 
     def add(self, result: SearchResult) -> None:
-        """Count a search; a move at random is none."""
+        """Add the depth of a search; random moves do not count."""
         if result.nodes:
             self.found.append(MAX_DEPTH if abs(result.value) == WIN_SCORE else result.depth)
 
     def unfinished(self, depth: int) -> str:
-        """Return the share of searches that did not finish so many plies."""
+        """Return the share of searches that did not complete `depth` plies."""
         late = sum(each < depth for each in self.found)
         return f"{100 * late / len(self.found):.1f}%" if self.found else "–"
 
 
 def depths(scale: Scale) -> Measured:
-    """Play the report's player at each depth against itself at the least one."""
+    """Play the report's player at each depth against itself at the lowest depth."""
     maps, least = scale.choose(40, 300), Player(ReferenceAgent, depth=MIN_DEPTH)
     rows = []
     for depth in range(MIN_DEPTH + 1, MAX_DEPTH + 1):
@@ -153,15 +154,15 @@ def depths(scale: Scale) -> Measured:
         percent, interval = matches.share(won, 2 * maps)
         rows.append((str(depth), str(2 * maps), percent, interval))
     return Measured(
-        found=f"Without a clock {MAX_DEPTH} plies score {rows[-1][2]} ({rows[-1][3]}) against "
-        f"{MIN_DEPTH}.",
+        found=f"Without a clock, {MAX_DEPTH} plies score {rows[-1][2]} ({rows[-1][3]}) against "
+        f"{MIN_DEPTH} plies.",
         heads=("plies", "games", f"score against {MIN_DEPTH} plies", "95% interval"),
         rows=tuple(rows),
     )
 
 
 def alphabeta(scale: Scale) -> Measured:
-    """Play alpha-beta with a table of positions against the report's player."""
+    """Play alpha-beta with a transposition table against the report's player."""
     maps, capstone = scale.choose(20, 200), Player(ReferenceAgent, seconds=SECONDS)
     rows = []
     for name, ev in (("won and lost", outcome), ("the theory of small parts", parts)):
@@ -170,9 +171,9 @@ def alphabeta(scale: Scale) -> Measured:
         percent, interval = matches.share(won, 2 * maps)
         rows.append((name, str(2 * maps), f"{won}-{2 * maps - won}", percent, interval))
     return Measured(
-        found=f"With {1000 * SECONDS:.0f} ms a move for both, alpha-beta by won and lost alone "
-        f"scores {rows[0][3]} ({rows[0][4]}) against the report's player, by the theory of small "
-        f"parts {rows[1][3]} ({rows[1][4]}).",
+        found=f"With {1000 * SECONDS:.0f} ms per move for both, alpha-beta scores {rows[0][3]} "
+        f"({rows[0][4]}) against the report's player if it evaluates only wins and losses, and "
+        f"{rows[1][3]} ({rows[1][4]}) if it uses the theory of small components.",
         heads=("alpha-beta judges by", "games", "won-lost", "score", "95% interval"),
         rows=tuple(rows),
     )
@@ -183,7 +184,7 @@ def _count(column: Sequence[float], depth: int) -> str:
 
 
 def _within(counts: Sequence[float], budget: float) -> int:
-    """Return the greatest depth with no more positions than a budget."""
+    """Return the greatest depth that visits at most `budget` positions."""
     return max(depth for depth, count in enumerate(counts, 1) if count <= budget)
 
 

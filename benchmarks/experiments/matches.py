@@ -31,7 +31,7 @@ class Player:
     depth: int = 0
     parameters: Mapping[str, Any] = field(default_factory=dict)
     watch: Callable[[SearchResult], object] | None = None
-    """Is called with the result of every search."""
+    """A function that is called with the result of every search."""
 
     def chooser(self, start: np.record) -> Chooser:
         """Return a function that chooses the actions of one match from `start`."""
@@ -50,7 +50,7 @@ class Player:
 
 
 def start(name: str, seats: int, seed: int, **options: Any) -> tuple[Game, np.record]:
-    """Return a game and the initial position that a seed gives."""
+    """Return a game and the initial position for a seed."""
     game = registry.get(name)
     chosen = game.Options.model_validate(options)
     return game, game.start(chosen, seats, game.deal(chosen, seats, seed))

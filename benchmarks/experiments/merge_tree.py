@@ -1,12 +1,12 @@
-"""The tree of number merge, with its values as they should be and as the report computes them.
+"""The tree of number merge, with its correct values and those that the report computes.
 
-The report keeps the states of each level in one list: `move_0` after the first merge to `move_4`
-after the fifth, each state with its value for the first player, +1, 0 or -1. Read literally,
-`assign_heuristic_value` takes the children of state `i` from the places `i`, `i + 1`, ... of the
-next list, where they do not stand. It takes the maximum where the second player moves and the
-minimum where the first does. `computer_move_maximiser` and its twin look at the first four
-children only. The line that moves on to the next state of `move_1` is missing in the print; without
-it the program would never end.
+The report's program stores the states of each level in a list, from `move_0` after the first merge
+to `move_4` after the fifth. Each state has its value for the first player: +1, 0 or -1. Read
+literally, `assign_heuristic_value` looks for the children of state `i` at the indices `i`, `i + 1`,
+... of the next list, which is wrong. It takes the maximum if the second player moves, and the
+minimum if the first player moves. `computer_move_maximiser` and its counterpart consider only the
+first four children. The printed listing lacks the line that advances to the next state of `move_1`;
+without this line, the program would never end.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from kibitz_training.figures import Node, tree_chart
 
 GAME = "number-merge"
 SHORT_ROW = (2, 1, 3, 4)
-"""A row whose whole tree can be drawn."""
+"""A row that is short enough to draw its whole tree."""
 WIDEST = 4
-"""Children that the report's program looks at."""
+"""The maximum number of children that the report's program considers."""
 Values: TypeAlias = list[list[int]]
-"""The values for the first player, by level and place in the level."""
+"""The values for the first player, by level and index in the level."""
 Kind = Literal["as printed", "built right", "random"]
 Opponent = Literal["random", "perfect play"]
 THRESHOLDS = {"the mean": "mean", "2/5 of the total": "2/5"}
-"""The report's average, and a threshold with which the first player has no easy win."""
+"""The report's threshold, an average, and one with which the first player has no easy win."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class State:
 
 
 def levels_of(row: tuple[int, ...], above: int, below: int) -> list[list[State]]:
-    """Return the levels of the whole tree, the root's first; siblings stand together.
+    """Return the levels of the whole tree, starting with the root's. Siblings are adjacent.
 
     The threshold is ``above / below``.
     """
@@ -78,7 +78,7 @@ def _final(level: list[State]) -> list[int]:
 
 
 def right_values(levels: list[list[State]]) -> Values:
-    """Return the values by minimax."""
+    """Return the correct values, computed by minimax."""
     values = [_final(levels[-1])]
     for depth in range(len(levels) - 2, -1, -1):
         choose, places, found = (min if depth % 2 else max), iter(values[0]), list[int]()
@@ -89,10 +89,11 @@ def right_values(levels: list[list[State]]) -> Values:
 
 
 def printed_values(levels: list[list[State]]) -> Values:
-    """Return the values as the listing computes them, without the root's, which it leaves alone.
+    """Return the values as the listing computes them; it computes none for the root.
 
-    The value of a state after an odd number of merges is a maximum, of one after an even number a
-    minimum, over as many places of the next list, from its own place on, as it has children.
+    A state with n children gets an extremum of n adjacent values in the next list, starting at its
+    own index. This is the maximum after an odd number of merges, and the minimum after an even
+    number.
     """
     values = [_final(levels[-1])]
     for depth in range(len(levels) - 2, 0, -1):
@@ -108,7 +109,7 @@ def printed_values(levels: list[list[State]]) -> Values:
 
 
 def as_printed(scale: Scale) -> Measured:
-    """Play the program as it is printed, as it should be and a random player, in both seats."""
+    """Play the program as printed, the correct tree, and a random player, each in both seats."""
     games = scale.choose(200, 1000)
     kinds: tuple[Kind, ...] = ("as printed", "built right", "random")
     opponents: tuple[Opponent, ...] = ("random", "perfect play")
@@ -122,13 +123,13 @@ def as_printed(scale: Scale) -> Measured:
         rows.append((threshold, against, kind, place, str(games), score, percent, interval))
         shares[threshold, against, seat, kind] = percent
     told = [
-        f"with {threshold} {shares[threshold, 'random', 0, 'as printed']}, where a random player "
-        f"scores {shares[threshold, 'random', 0, 'random']} and the tree built right "
-        f"{shares[threshold, 'random', 0, 'built right']}"
+        f"{shares[threshold, 'random', 0, 'as printed']} with a threshold of {threshold} (a "
+        f"random first player {shares[threshold, 'random', 0, 'random']}, the correct tree "
+        f"{shares[threshold, 'random', 0, 'built right']})"
         for threshold in THRESHOLDS
     ]
     return Measured(
-        found=f"As first player of a row of six against a random player, the program as printed "
+        found="As first player against a random player on a row of six, the printed program "
         f"scores {'; '.join(told)}.",
         heads=(
             "threshold",
@@ -145,7 +146,7 @@ def as_printed(scale: Scale) -> Measured:
 
 
 def _result(threshold: str, against: Opponent, seat: int, kind: Kind, seed: int) -> str:
-    """Return how a match on the row of a seed ends for a player of this kind."""
+    """Return the result of a match for a player of this kind; the seed determines the row."""
     part = THRESHOLDS[threshold]
     game, state = matches.start(GAME, 2, seed, preset="classic", threshold=part)
     own = _follower(state, kind, seed)
@@ -167,7 +168,7 @@ def _random(seed: str) -> Chooser:
 
 
 def _follower(state: np.record, kind: Kind, seed: int) -> Callable[[list[int]], int]:
-    """Return what chooses a child of the node at the end of a path, by its value."""
+    """Return a function that chooses a child by its value, given the path to a node."""
     row = tuple(np.diff(state["prefix"][: int(state["length"]) + 1]).tolist())
     chance = random.Random(f"own/{seed}")
     if kind == "random":
@@ -188,7 +189,7 @@ def _follower(state: np.record, kind: Kind, seed: int) -> Callable[[list[int]], 
 
 
 def tree(scale: Scale) -> Measured:
-    """Write and draw the whole tree of a short row, with its values."""
+    """Tabulate and draw the whole tree of a short row, with its values."""
     above, below = 2 * sum(SHORT_ROW), 5
     levels = levels_of(SHORT_ROW, above, below)
     values = right_values(levels)
@@ -196,9 +197,9 @@ def tree(scale: Scale) -> Measured:
     six = [len(level) for level in levels_of((1,) * 6, above, below)]
     best = {1: "the first player wins", 0: "nobody wins", -1: "the second player wins"}
     return Measured(
-        found=f"The row {_text(SHORT_ROW)} with a threshold of {above / below:g} has "
-        f"{len(nodes)} states; by best play {best[values[0][0]]}. A row of six has {sum(six)} "
-        f"states in {len(six)} levels: {', '.join(map(str, six))}.",
+        found=f"The row {_text(SHORT_ROW)} with a threshold of {above / below:g} has {len(nodes)} "
+        f"states; with best play, {best[values[0][0]]}. A row of six has {sum(six)} states in "
+        f"{len(six)} levels: {', '.join(map(str, six))}.",
         heads=("merges", "row", "scores", "level", "value"),
         rows=tuple(rows),
         figures={
@@ -218,7 +219,7 @@ def _text(row: tuple[int, ...]) -> str:
 
 
 def _nodes(levels: list[list[State]], values: Values) -> tuple[list[Node], list[tuple[str, ...]]]:
-    """Return the nodes of the picture and the rows of the table, level by level."""
+    """Return the nodes of the chart and the rows of the table, level by level."""
     nodes, rows = list[Node](), list[tuple[str, ...]]()
     paths = [""]
     names, first = _names(len(levels)), 0

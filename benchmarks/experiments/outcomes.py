@@ -38,7 +38,7 @@ class Outcome(BaseModel):
     """CPU time of all threads and processes; `seconds` also depends on other load."""
     package: str
     commit: str | None = None
-    """The commit that was checked out; None in results that were saved before it was kept."""
+    """The commit that was checked out; None in old results that do not have it."""
     date: str
 
 

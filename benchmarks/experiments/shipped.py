@@ -44,7 +44,7 @@ def evolved(scale: Scale) -> Measured:
 def tested(
     array: Array, seats: int, judge: str, begins: str, count: int, threads: int
 ) -> tuple[str, ...]:
-    """Return an array's games, win rate, interval, plies per win and fitness, as text."""
+    """Return an array's number of games, win rate, interval, plies per win and fitness, as text."""
     with closing(against(judge, seats, threads=threads, begins=begins)) as games:
         came = games.play(array[np.newaxis], [SEED], 0, count)[0]
     won = came[:, WON] > 0

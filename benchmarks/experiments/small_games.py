@@ -1,8 +1,8 @@
-"""The two algorithms that the report on Tanks tried on small games before: minimax and A*.
+"""The two algorithms that the report on Tanks first tried on small games: minimax and A*.
 
-Its Figure 3 is a minimax tree of tic-tac-toe, its Figure 4 the lists of A* on a grid. The rules of
-its second game, Snails, are not in the report, so A* finds ways between rocks here. `trace` is
-written for the lists; `kibitz_search.algorithms.pathfinding` is the A* that bots use.
+Its Figure 3 is a minimax tree of tic-tac-toe, its Figure 4 the lists of A* on a grid. The report
+does not give the rules of its second game, Snails, so A* finds paths around rocks here. `trace`
+also returns the lists; bots use the A* in `kibitz_search.algorithms.pathfinding`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Place: TypeAlias = tuple[int, int]
 EMPTY: Board = "." * 9
 LINES = ("012", "345", "678", "036", "147", "258", "048", "246")
 LATE: Board = "oxx..oox."
-"""A late position, x to move, whose whole tree can be drawn."""
+"""A late position with x to move; its whole tree is small enough to draw."""
 GRID = (
     "..........",
     "......#...",
@@ -38,18 +38,18 @@ GRID = (
     "..........",
 )
 SIDE = 15
-"""The side of the random grids, as that of Tanks."""
+"""The side of the random grids, as in Tanks."""
 ROCKS = 0.2
-"""The share of their places that are rocks."""
+"""The share of places with rocks on random grids."""
 
 
 def to_move(board: Board) -> str:
-    """Return whose turn it is."""
+    """Return the mark of the player to move."""
     return "x" if board.count(".") % 2 else "o"
 
 
 def won(board: Board) -> str:
-    """Return who has three in a row, or nothing."""
+    """Return the mark of the player with three in a row, or an empty string."""
     for line in LINES:
         first, second, third = (board[int(cell)] for cell in line)
         if first != "." and first == second == third:
@@ -67,7 +67,7 @@ def children(board: Board) -> list[Board]:
 
 @functools.cache
 def value(board: Board) -> int:
-    """Return what a board is worth to x by minimax: +1, 0 or -1."""
+    """Return the minimax value of a board for x: +1, 0 or -1."""
     following = children(board)
     if not following:
         return {"x": 1, "o": -1, "": 0}[won(board)]
@@ -76,7 +76,7 @@ def value(board: Board) -> int:
 
 @functools.cache
 def nodes(board: Board) -> int:
-    """Return the nodes of the whole tree from a board on, the board's own too."""
+    """Return the number of nodes in the tree below a board, including the board itself."""
     return 1 + sum(map(nodes, children(board)))
 
 
@@ -89,11 +89,11 @@ def minimax_tree(scale: Scale) -> Measured:
         score = f"{counts['won']}-{counts['drawn']}-{counts['lost']}"
         rows.append((place, str(games), score, percent, interval))
     best = {1: "a win for x", 0: "a draw", -1: "a win for o"}[value(EMPTY)]
-    title = "Tic-tac-toe, x to move: +1 is a win for x, -1 one for o"
+    title = "Tic-tac-toe, x to move: +1 is a win for x, -1 a win for o"
     return Measured(
-        found=f"The whole tree of tic-tac-toe has {nodes(EMPTY):,} nodes; by best play it is "
-        f"{best}. Minimax scores {rows[0][3]} as first player and {rows[1][3]} as second against "
-        f"one that plays at random.",
+        found=f"The complete tree of tic-tac-toe has {nodes(EMPTY):,} nodes; with best play, the "
+        f"result is {best}. Against a random player, minimax scores {rows[0][3]} as first player "
+        f"and {rows[1][3]} as second player.",
         heads=("minimax plays", "games", "won-drawn-lost", "score", "95% interval"),
         rows=tuple(rows),
         figures={"A minimax tree of tic-tac-toe": tree_chart(title, *_drawn(LATE))},
@@ -132,23 +132,23 @@ def _lines(board: Board) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Trace:
-    """The lists of A* when it reached its goal."""
+    """The result of A*, with its lists at the end."""
 
     way: tuple[Place, ...]
-    """The way from the start to the goal; empty if there is none."""
+    """The path from the start to the goal; empty if there is none."""
     closed: frozenset[Place]
     """The places that it has evaluated."""
     fringe: frozenset[Place]
-    """The places that it has seen beside those."""
+    """The places that it has seen but not evaluated."""
     paid: dict[Place, int]
-    """The steps from the start, of each place that it has seen."""
+    """The number of steps from the start to each place that it has seen."""
 
 
 def trace(grid: Sequence[str], start: Place, goal: Place, weight: int = 1) -> Trace:
-    """Find a way among the rocks (``#``) of a grid; a `weight` of 0 makes it breadth-first.
+    """Find a path around the rocks (``#``) of a grid; with a `weight` of 0, it is breadth-first.
 
-    The bound of the rest is `weight` times the steps to the goal without rocks. Of places that
-    promise as much, the one nearer to the goal is taken first.
+    The lower bound of the remaining cost is `weight` times the steps to the goal without rocks.
+    Among places with equal sums of cost and bound, the one closest to the goal is evaluated first.
     """
     paid, came, closed = {start: 0}, {start: start}, set[Place]()
     rest = _steps(start, goal)
@@ -190,7 +190,7 @@ def _way(came: dict[Place, Place], goal: Place) -> tuple[Place, ...]:
 
 
 def astar_lists(scale: Scale) -> Measured:
-    """Draw the lists of A* on a grid, and count what it evaluates on random ones."""
+    """Draw the lists of A* on a grid, and count the places that it evaluates on random grids."""
     grids = [_random_grid(seed) for seed in range(scale.choose(200, 2000))]
     start, goal = (0, 0), (SIDE - 1, SIDE - 1)
     rows, means = [], []
@@ -201,9 +201,9 @@ def astar_lists(scale: Scale) -> Measured:
         steps = sum(len(each.way) - 1 for each in ways) / len(ways)
         rows.append((name, str(len(grids)), str(len(ways)), f"{steps:.1f}", f"{means[-1]:.1f}"))
     return Measured(
-        found=f"From corner to corner of {len(grids)} grids of {SIDE} by {SIDE}, A* evaluates "
-        f"{means[0]:.1f} places on average and a breadth-first search {means[1]:.1f}, for ways of "
-        f"the same length.",
+        found=f"On {len(grids)} grids of {SIDE} by {SIDE} cells, from corner to corner, A* "
+        f"evaluates {means[0]:.1f} places on average and a breadth-first search {means[1]:.1f}. "
+        "The paths that they find are equally long.",
         heads=("search", "grids", "with a way", "steps (mean)", "places evaluated (mean)"),
         rows=tuple(rows),
         figures={"The lists of A* when it reaches the goal": _picture()},
@@ -218,7 +218,7 @@ def _random_grid(seed: int) -> list[str]:
 
 
 def _picture() -> str:
-    """Return the grid with steps so far and at least left on each place that A* has seen."""
+    """Return a chart of a grid with the known cost and the bound of each place seen by A*."""
     found = {cell: (y, x) for y, line in enumerate(GRID) for x, cell in enumerate(line)}
     goal, done = found["G"], trace(GRID, found["S"], found["G"])
 

@@ -81,6 +81,6 @@ def run(
 
 
 def told(printed: str) -> list[str]:
-    """Return the lines with measurements, without those that name files."""
+    """Return the lines with measurements, without the lines that name files."""
     lines = [line.strip() for line in printed.splitlines()]
     return [line for line in lines if line and not line.startswith("wrote ")]

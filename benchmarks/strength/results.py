@@ -22,7 +22,7 @@ from kibitz_protocol.wire.values import Tolerant
 RESULTS = Path(__file__).with_name("results.jsonl")
 """The latest results, by tournament name."""
 FAULTS = result_tables.ABNORMAL_CAUSES | {Cause.TIME, Cause.ILLEGAL}
-"""Causes that never apply to a working bot."""
+"""The causes of dropping out that never apply to a working bot."""
 
 
 class PlayerResult(Tolerant):

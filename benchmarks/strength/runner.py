@@ -35,8 +35,8 @@ def play_case(
 ) -> Results:
     """Play a tournament to its end and return the result; raises `CaseFailedError`.
 
-    If `directory` has the same tournament unfinished, it is resumed. A finished or a different
-    tournament is replaced by a new one.
+    If `directory` contains an unfinished run of the same tournament, the run is resumed. A finished
+    or different tournament is replaced.
     """
     for entrant in tournament.entrants:
         if entrant.stdio is not None:
