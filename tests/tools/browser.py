@@ -1,8 +1,8 @@
 """A real browser for tests of the pages: headless Chromium, driven by Playwright.
 
 `KIBITZ_TEST_CHROMIUM` is the path to Chromium; by default the one on the PATH is used. A
-`WatchedPage` records everything that our pages must not do: console errors, requests that fail or
-go to another origin, and violations of the content security policy.
+`WatchedPage` records everything that must not happen on a page: console errors, failed requests,
+requests to other origins, and violations of the content security policy.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def chromium_path() -> str | None:
 async def launch(playwright: Playwright) -> Browser:
     """Start the browser.
 
-    Root, as in containers, cannot use Chromium's sandbox. The software GPU is disabled because it
-    is slower than none.
+    Root, as in containers, cannot use Chromium's sandbox. The software GPU is disabled, because
+    Chromium renders faster without any GPU.
     """
     arguments = ["--disable-gpu", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     path = chromium_path()

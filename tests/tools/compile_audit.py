@@ -51,7 +51,7 @@ def requested_signatures() -> Iterator[list[str]]:
 def measure(spec: str) -> tuple[int, list[str]]:
     """Count the signatures that a bot's warm-up requests; list those that its turns request.
 
-    The bot plays a complete play against itself, on the default board with the minimum number of
+    The bot plays a complete match against itself, on the default board with the minimum number of
     seats.
     """
     make, personality = find(spec), PERSONALITIES[spec.partition(":")[0]]

@@ -4,9 +4,9 @@ A match of five in a row with two players and a spectator runs on a `virtual_ser
 move is recorded from the bytes of its frame to the last write to a socket.
 `python -m tests.tools.data_path` prints the path.
 
-*Files* are the modules of server, protocol and games in which a Python function runs; kernels are
-machine code and not counted. A *change of file* is a call from a function of one of these modules
-into a function of another one, or the return from such a call.
+*Files* are the modules of server, protocol and games in which a Python function runs. Kernels are
+not counted, because they are machine code. A *change of file* is a call from a function of one of
+these modules into a function of another one, or the return from such a call.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _module(code: CodeType) -> str | None:
 
 
 def _caller(frame: FrameType) -> str | None:
-    """Return the module that a call came from, through functions outside of `PACKAGES`."""
+    """Return the module that a call came from, skipping callers outside of `PACKAGES`."""
     outer = frame.f_back
     while outer is not None:
         module = _module(outer.f_code)
@@ -97,7 +97,7 @@ def _caller(frame: FrameType) -> str | None:
 
 
 def path_of_a_move(directory: Path) -> DataPath:
-    """Play a match up to its sixth move and record the sixth; `directory` is an empty one."""
+    """Play a match up to its sixth move and record that move; `directory` must be empty."""
     make_template(directory)
     with virtual_server(load_games("compiled"), directory) as server:
         host, *players = (server.guest_client(name) for name in ("host", "one", "two"))

@@ -2,8 +2,8 @@
 
 A temporary cluster listens on a Unix socket; a link is a TCP port in front of it. A cut link resets
 existing connections and refuses new ones. A stalled link accepts data and connections but forwards
-nothing in either direction: a query gets no answer, and a COMMIT in transit arrives when the link
-is mended, however long that takes.
+nothing in either direction. A query then gets no answer, and a COMMIT in transit arrives only when
+the link is mended.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class DatabaseLink:
         self._flows.clear()
 
     def mend(self) -> None:
-        """Forward data again, beginning with what was held back."""
+        """Forward data again, beginning with the data that was held back."""
         self._is_cut = False
         self._flows.set()
 

@@ -55,7 +55,7 @@ from kibitz_protocol.wire.records import (
 SEED = "00000000000000ff"
 
 ActionChooser = Callable[[Position], int]
-"""Chooses one of a play's legal actions."""
+"""Chooses one of the legal actions in a position."""
 
 
 def players(*names: str) -> list[Player]:
@@ -185,7 +185,7 @@ def your_turn(game: Game, record: Record) -> YourTurn:
 
 
 class FakeHall(Hall):
-    """The lists of a `FakeServerConnection`."""
+    """The lobby and match lists that a `FakeServerConnection` returns."""
 
     def __init__(self) -> None:
         self.lobby_list: list[LobbyBrief] = []
@@ -199,7 +199,7 @@ class FakeHall(Hall):
 
 
 class FakeHosting(Hosting):
-    """The requests of hosts, which `request` records."""
+    """The requests that only hosts make; each is passed to `request`."""
 
     def __init__(self, request: Callable[[str, str], Done]) -> None:
         self._request = request

@@ -1,15 +1,15 @@
 """An in-memory database shared by nodes, and the network between it and a node.
 
 It implements the guarantees of `kibitz_server.storage.interface` without SQL; nodes use it through
-`fake_store` and `fake_nodes`. Each request is one atomic transaction. So the requests of different
-nodes are ordered, which is all that locks provide.
+`fake_store` and `fake_nodes`. Each request is one atomic transaction, so the requests of different
+nodes are ordered, as locks would order them in a real database.
 
     FakeNodeStore, FakeNodes --ask--> FakeLink --late, cut, in doubt--> FakeDatabase    away, slow
 
-A request takes time in transit, at the database, and on the way back. It is tied to the sending
-node: if the node is suspended, the request arrives when the node wakes up; if the node gives up
-waiting or is killed, it never arrives. `fences` and `unique_entries` disable essential checks, so
-that a test can verify that the resulting errors are detected. The conformance suite
+A request takes time in transit, at the database, and on the way back. If the sending node is
+suspended, the request arrives when the node wakes up. If the node gives up waiting or is killed,
+the request never arrives. Tests can set `fences` and `unique_entries` to False to disable essential
+checks, and verify that the resulting errors are detected. The conformance suite
 (`tests/server/storage/conformance`) runs on this database and on a real PostgreSQL.
 """
 
@@ -147,9 +147,9 @@ class FakeDatabase:
     """An in-memory database shared by all nodes."""
 
     fences = True
-    """Whether batches about other nodes' lobbies are refused, as they must be."""
+    """Whether batches about other nodes' lobbies are refused, as by a real database."""
     unique_entries = True
-    """Whether duplicate entry numbers are refused, as they must be."""
+    """Whether duplicate entry numbers are refused, as by a real database."""
 
     def __init__(
         self, now: Callable[[], float], delay: Callable[[float], float] = lambda most: 0.0

@@ -66,7 +66,7 @@ class FakeNodes:
         self._turn = False
         """Whether it was this node's turn at the last heartbeat."""
         self._beat_at = float("-inf")
-        """When the last answered heartbeat was sent."""
+        """When the node sent the last heartbeat that was answered."""
         self._seen: dict[str, int] = {}
         """The last change read from each node's lines."""
         self._exchanged_at: float | None = None

@@ -1,9 +1,9 @@
 """A proxy between clients and a server that injects random network faults from a seed.
 
-Each connection randomly gets latency and jitter, single-byte slices, a low rate, and one of three
-endings. It can be *reset* after some bytes. It can become *half-open*: one side disappears
-silently, so that only the other side's pings can detect it. Or it can be *half-closed*: one
-direction ends properly (FIN) and the other stays open.
+Each connection has latency and jitter. Some are sent byte by byte or at a low rate, and many get
+one of three endings. It can be *reset* after some bytes. It can become *half-open*: one side
+disappears silently, so that only the other side's pings can detect it. Or it can be *half-closed*:
+one direction ends properly (FIN) and the other stays open.
 
     client <--socket--> proxy <--socket--> server
                           |
@@ -228,7 +228,7 @@ class ConnectionFaults:
 
 
 def _draw_end(lot: float, faults: NetworkFaults) -> EndKind | None:
-    """Return the kind of ending; None for a connection that only its peers end."""
+    """Return the kind of ending; None if the proxy leaves the connection to its peers."""
     kinds: list[tuple[EndKind, float]] = [
         ("silent", faults.half_open),
         ("reset", faults.reset),

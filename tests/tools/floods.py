@@ -1,8 +1,8 @@
 """Connections that flood a server with requests, lobbies and unfinished handshakes.
 
 `python -m tests.tools.floods PORT` runs all floods in parallel in a separate low-priority process.
-Otherwise flooders on the same machine would take CPU time from the players, which they cannot do
-over a network. It prints a `FloodOutcome` as JSON.
+Otherwise the flooders would take CPU time from players on the same machine. Over a network, they
+could not do this. It prints a `FloodOutcome` as JSON.
 """
 
 from __future__ import annotations

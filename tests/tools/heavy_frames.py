@@ -1,9 +1,9 @@
 """The most expensive frames for a server to decode, built from the JSON Schema of every request.
 
-For each type of request, `valid_frames` yields frames that fill `MAX_FRAME` bytes with one list or
-object of the message, as far as its model accepts it. `invalid_frames` yields frames that repeat an
-error as often as possible in one place of the message. The codec's test limits the cost of each
-frame, and `benchmarks.frames` measures it.
+For each type of request, `valid_frames` yields frames in which one list or object is as long as the
+model accepts, up to `MAX_FRAME` bytes in total. `invalid_frames` yields frames that repeat an error
+as often as possible in one place of the message. The codec's test limits the cost of each frame,
+and `benchmarks.frames` measures it.
 """
 
 from __future__ import annotations

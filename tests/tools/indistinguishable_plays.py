@@ -1,8 +1,8 @@
 """Pairs of plays of one game that a seat and the public cannot distinguish.
 
-The seat plays the same moves in both. The others play differently whenever the views of the seat
-and of the public remain equal; the views are compared after every turn. So any other difference
-between two servers that host these plays is a leak.
+The seat plays the same moves in both. The other seats play differently in the two plays, as long as
+the views of the seat and of the public remain equal, which is checked after every turn. If two
+servers host these plays and send different bytes to the seat or the public, they leak information.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def drawn_faults(seed: int, count: int) -> list[Fault]:
 async def inject(
     group: NodeGroup, faults: Sequence[Fault], note: Callable[[str], None] = print
 ) -> Counter[str]:
-    """Inject faults; return how many of each kind happened and exceeded the lease."""
+    """Inject the faults one after another; return how many of each kind were injected."""
     done: Counter[str] = Counter()
     for number, fault in enumerate(faults, 1):
         node = await _target(group, fault)

@@ -6,7 +6,7 @@
     server.send(Done(re=server.expect_request(Watch, match="m1").id))
     server.assert_done()
 
-Time advances only when the script says so.
+Time advances only when the test calls `advance`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Scenarios for tests of secrecy: a match on a complete server, and everything its clients receive.
 
 A scenario plays one of a pair of plays that a seat cannot distinguish (`indistinguishable_plays`).
-All clients do the same things at the same times in both runs, except the seats hidden from that
-seat: they make the moves of their play, and put markers that identify the play into their comments,
-notes and resignations. Until just before the end, the bytes that the seat and the public receive
-must be identical.
+In both runs, all clients do the same things at the same times, except for the other seats. These
+make the moves of their play, and their comments, notes and resignations contain markers that
+identify the play. Until just before the end, the seat and the public must receive identical bytes.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class LogCapture(logging.Handler):
 
 @dataclass
 class SecrecyTranscript:
-    """The messages by listener: those before the end, and those from the end on."""
+    """The messages that each listener received, before the end of the match and from the end on."""
 
     seat: str
     before_end: dict[str, list[bytes]] = field(default_factory=dict)
@@ -73,7 +72,7 @@ class SecrecyTranscript:
     """The number of the seat's refused illegal moves."""
 
     def leaks(self, listener: str) -> Iterator[str]:
-        """Yield every foreign secret that a listener received before the end."""
+        """Yield every secret of others that a listener received before the end."""
         heard = b"\n".join(self.before_end[listener])
         for kept in (self.secrets, self.private_notes):
             for owner, texts in kept.items():

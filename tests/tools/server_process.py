@@ -73,7 +73,7 @@ class ServerResources:
 
 
 class ServerPages:
-    """The plain pages of a local server."""
+    """The HTTP pages of a local server."""
 
     port: int
 
@@ -83,7 +83,7 @@ class ServerPages:
         return f"ws://127.0.0.1:{self.port}"
 
     def page(self, path: str) -> bytes:
-        """Fetch a plain page."""
+        """Fetch a page over HTTP."""
         no_proxy = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         with contextlib.closing(
             no_proxy.open(f"http://127.0.0.1:{self.port}{path}", timeout=START_TIMEOUT_S)

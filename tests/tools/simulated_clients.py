@@ -378,7 +378,7 @@ class SimulatedSpectator(SimulatedClient):
 
 
 class SimulatedHallSpectator(SimulatedClient):
-    """A spectator of every match in the hall, which never changes its server."""
+    """A spectator of every match in the hall; it stays with its first server."""
 
     def __init__(self, simulation: Simulation, name: str, **known: Any) -> None:
         self._watched: set[str] = set()

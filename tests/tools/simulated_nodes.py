@@ -8,8 +8,8 @@ nodes' stores (`fake_store`), the in-memory database that they share, and unreli
     Session --frames--> proxy --> Peer -- Directory -- FakeNodeStore --cut, in doubt--> FakeDatabase
                                   `--- killed, frozen, taken down: of each node ---'   killed, slow
 
-The nodes' clocks are each wrong by a different number of minutes. `violations` lists the errors,
-each detected at a commit or a periodic check:
+Each node's clock is wrong by a different number of minutes. `violations` lists the errors, each
+detected at a commit or a periodic check:
 
 * a duplicate entry number (single history);
 * a write about a lobby by a node that does not own it (fences);
@@ -80,7 +80,7 @@ SETTLED_S = 5.0
 TAKEN_S = 7.0
 """The time within which a lobby without a live owner must be taken over, in seconds."""
 CHARGED_MS = 3_000
-"""An upper limit on a player's thinking time plus its messages' time in transit."""
+"""An upper limit on a player's thinking time plus the time that its messages are in transit."""
 _MISSING = re.compile(rb"no (?:running )?(?:match|lobby) '([^']+)'")
 EPOCH_S = 1_900_000_000
 

@@ -19,7 +19,7 @@ THINKING_MS = 700
 
 
 def played_record(control: TimeControl | None) -> list[dict[str, Any]]:
-    """Return a number merge match: complete, or with a clock until the first flag falls."""
+    """Return a match of number merge; with a `control`, a seat runs out of time."""
     game = registry.get("number-merge")
     setup = setup_of("number-merge", {"preset": "long"}, 5)
     if control is not None:

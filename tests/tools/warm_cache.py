@@ -5,9 +5,9 @@ test-e2e``. The machine code is stored in the project's cache (``KIBITZ_CACHE`` 
 A stamp in the same directory marks a set as complete, so the next call with the same statements and
 libraries returns after half a second.
 
-Each task is a game, a house bot or one of `OTHERS`, and each core takes the next one. Kernels that
-two tasks share are compiled by the first and loaded by the second. Kernels that no task reaches,
-such as those used only by slow tests, are compiled by the first test that calls them.
+Each task is a game, a house bot or one of `OTHERS`, and each core takes the next one. If two tasks
+share a kernel, the first compiles it and the second loads it. If no task reaches a kernel, for
+example because only slow tests use it, the first test that calls it compiles it.
 """
 
 from __future__ import annotations
