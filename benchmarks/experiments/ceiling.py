@@ -24,7 +24,7 @@ from kibitz_training.cma import Cma
 POPULATION, GAMES = 32, 40
 """Individuals per generation, and games per individual; all individuals use the same seeds."""
 RANGE = 20.0
-"""The initial range of the numbers; the first step size is 1."""
+"""The array is scaled to this range of numbers at first; the first step size is 1."""
 
 
 def ceiling(scale: Scale) -> Measured:

@@ -357,7 +357,7 @@ def lobby_news(*live: MatchBrief, **changes: object) -> LobbyNews:
 
 
 def brief(record: Record) -> MatchBrief:
-    """Return a match's summary as in lists."""
+    """Return a match's summary as it appears in match lists."""
     setup = record.setup
     return MatchBrief(
         match=setup.match,

@@ -231,7 +231,7 @@ class FleetSpectator(FleetMember):
 
 
 def random_action(turn: YourTurn, chance: random.Random) -> dict[str, Scalar]:
-    """Return a random legal action; on large boards it is derived from the view, not the list."""
+    """Return a random legal action: one of the turn's list, or if it has none, an empty cell."""
     if turn.legal is not None:
         return {key: _scalar(value) for key, value in chance.choice(turn.legal).items()}
     cells = (turn.view or {}).get("cells")

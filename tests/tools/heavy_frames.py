@@ -174,7 +174,7 @@ def _replaced(message: Any, path: _Path, value: Any) -> Any:
 
 
 def _with(message: Any, path: _Path, outside: str, filling: list[str], keep: Any = None) -> bytes:
-    """Return a frame with as much of `filling` at a path as fits; `keep` are fields before it."""
+    """Return a frame with as many items of `filling` at a path as fit, after the fields `keep`."""
     mark = "@here@"
     whole = json.dumps(_replaced(message, path, mark) if path else mark, separators=(",", ":"))
     kept = "" if keep is None else json.dumps(keep, separators=(",", ":"))[1:-1] + ","

@@ -122,7 +122,7 @@ class _PairBuilder:
         return played, self._observation(played)
 
     def _turn(self) -> PairedTurn | None:
-        """Play one turn in both plays, if one that looks the same exists."""
+        """Play one turn in both plays, if there are turns that look the same."""
         acting = self._game.to_act(self._states[0])
         if acting == self._seat:
             return self._own_move()
@@ -186,7 +186,7 @@ class _PairBuilder:
         return tuple(refused[:2])
 
     def _forfeit(self) -> list[PairedTurn]:
-        """Drop another seat if the play continues and looks the same."""
+        """Drop another seat, if both plays then continue and still look the same."""
         if self._seats < 3 or not self._game.info.drops:
             return []
         for gone in self._shuffled([seat for seat in range(self._seats) if seat != self._seat]):

@@ -217,7 +217,7 @@ class _ScenarioRunner:
         self._me.ask("move", match=self._match, ply=self._ply + 7, action={})
 
     def _kibitz(self) -> None:
-        """Send the spectator's chat, equal in both plays, which no player may receive."""
+        """Send a spectator's chat, the same in both runs; no player may receive it."""
         self._markers += 1
         text = f"kibitz-{self._markers:04}"
         if self._eve.ask("comment", match=self._match, text=text)["type"] == "done":

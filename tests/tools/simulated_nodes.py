@@ -355,11 +355,13 @@ class NodesSimulation(Simulation):
         return self.closed_matches
 
     def was_told(self, match: str, result: Result | None) -> bool:
-        """Return whether clients received the end; all may be away until the next node."""
+        """Return whether clients received the result; also True if none was connected at the end."""
         return result is not None and (match not in self.ended or super().was_told(match, result))
 
     def declines(self, refused: Refused, actor: SimulatedClient) -> bool:
-        """Also accept that a node that cannot read a match's end does not know a move's outcome."""
+        """Return whether a refusal means that a move is not in the log; not if a node is
+        `unavailable`.
+        """
         return refused.code is not Code.UNAVAILABLE and super().declines(refused, actor)
 
     def trace_message(self, actor: SimulatedClient, way: str, data: bytes) -> None:

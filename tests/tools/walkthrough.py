@@ -107,7 +107,7 @@ class Reader:
         return done.stdout
 
     def _environment(self) -> dict[str, str]:
-        """Return the caller's environment with this Python first and uncompiled rules."""
+        """Return the caller's environment, with this Python on the PATH and uncompiled rules."""
         inherited = {
             k: v for k, v in os.environ.items() if not k.startswith(("PYTEST_", "KIBITZ_"))
         }

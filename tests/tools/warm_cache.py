@@ -60,7 +60,7 @@ BOTS = {
 
 
 def _outcome_searches() -> None:
-    """Compile the searches that evaluate by the outcome, for the games that tests use."""
+    """Compile the searches with the `outcome` evaluation, for the games that tests use."""
     from kibitz.process.warmup import warm_up
     from kibitz_bots.catalog import any_game
 

@@ -166,7 +166,7 @@ NEAR, LAND, STEPS = map(kernels.kernel_array, _tables())
 
 
 def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return random numbers for pegs in holes, for the seat to move, and for inactive seats."""
+    """Return Zobrist keys for pegs in holes, for the seat to move, and for inactive seats."""
     source = np.random.Generator(np.random.PCG64(20))
     numbers = source.integers(0, 2**64, size=(SEATS, CELLS + 2), dtype=np.uint64)
     return numbers[:, :CELLS].copy(), numbers[:, CELLS].copy(), numbers[:, CELLS + 1].copy()

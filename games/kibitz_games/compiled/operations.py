@@ -79,9 +79,9 @@ The operations
                               prospects: searches subtract the opponents' values if they need a
                               difference
 `eval_delta(ev, st, m)`       the change (float64) that `m` causes in the value for the seat to act
-                              minus the value for the opponent, with two seats; nan if only playing
-                              it tells, for example if it may end the match. Much faster than play,
-                              evaluate and undo
+                              minus the value for the opponent, with two seats; nan if it cannot be
+                              predicted, for example because `m` may end the match. Much faster than
+                              play, evaluate and undo
 `move_prior(ev, st, m)`       how promising `m` is for the seat to act (float64); larger is better.
                               For biasing playouts, for the expansion order of trees, and for
                               choosing the replies in multiplayer searches; defaults to `move_score`

@@ -206,7 +206,7 @@ def batch(states: np.ndarray[Any, np.dtype[Any]]) -> Any:
 
 
 def kernel_array(array: np.ndarray[Any, np.dtype[Any]]) -> Any:
-    """Return an array for kernels: in plain mode, a memory view, which is faster."""
+    """Return an array for use in kernels: a memory view in plain mode, because it is faster."""
     return array if compiled() else memoryview(cast(Any, np.ascontiguousarray(array)))
 
 

@@ -49,7 +49,7 @@ class DeclaredView(Generic[ViewT]):
         self._shown = {own: self._converter(own) for own in self._sources}
 
     def _converter(self, own: str) -> Callable[[Any], Any]:
-        """Return the function that converts the state's value of a field to the view's."""
+        """Return the function that converts a field's value in a state to its value in a view."""
         annotation, symbols = self._model.model_fields[own].annotation, self._symbols
         if own == "over":
             return lambda end: self._reasons[int(end)] or None
@@ -78,7 +78,7 @@ class DeclaredView(Generic[ViewT]):
         return int(getattr(view, "seats", 2))
 
     def _hidden(self, own: str, shown: Any) -> Any:
-        """Return the state's value for a field of the view."""
+        """Return the value in a state for a field's value in a view."""
         annotation = self._model.model_fields[own].annotation
         if own == "over":
             return self._reasons.index(shown or "")

@@ -92,4 +92,4 @@ _WRITERS: Final[Mapping[str, Any]] = {
     "text": str,
     "colours": str,
 }
-"""The serializer for the elements of each other part of a scene."""
+"""The serializers for the elements of the parts of a scene other than its cells."""

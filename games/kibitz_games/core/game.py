@@ -115,7 +115,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
 
     info: ClassVar[GameInfo]
     earlier_versions: ClassVar[Mapping[int, Mapping[str, Json]]] = {}
-    """The options with which the current rules reproduce those of an earlier version, by version.
+    """Maps each earlier version to the options with which the current rules reproduce it.
 
     To change the rules, add an option whose default is the new behavior, and list the value for the
     earlier behavior here. One implementation then resumes and replays matches of every version.

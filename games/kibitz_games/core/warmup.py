@@ -50,7 +50,7 @@ def is_compiled(game: Game) -> bool:
 def _mark(game: Game) -> Path:
     """Return the path of the file that marks the machine code of a game's rules as complete."""
     rules = Path(inspect.getfile(type(game))).resolve()
-    key = cache.fingerprint(Path(__file__).resolve())  # the calls that compile everything
+    key = cache.fingerprint(Path(__file__).resolve())  # changes when the calls below do
     return cache.module_directory(rules) / f"{game.info.name}-{key[:16]}.server"
 
 

@@ -86,7 +86,7 @@ STATE = kernels.record_type(
 
 
 def _keys() -> np.ndarray:
-    """Return random numbers for a stone of each color on each cell, and three others."""
+    """Return Zobrist keys for a stone of each color on each cell, and three other keys."""
     source = np.random.Generator(np.random.PCG64(5))
     return source.integers(0, 2**64, size=(3, geo.CELLS), dtype=np.uint64)
 

@@ -98,7 +98,7 @@ HEADING = kernels.kernel_array(np.array([heading or 0 for heading in geo.DIRECTI
 
 
 def _keys() -> np.ndarray:
-    """Return a random number for each free cell, and one for seat 1 to move."""
+    """Return a Zobrist key for each free cell, and one for seat 1 to move."""
     source = np.random.Generator(np.random.PCG64(869))
     return source.integers(0, 2**64, size=geo.CELLS + 1, dtype=np.uint64)
 

@@ -80,7 +80,7 @@ STATE = kernels.record_type(
 
 
 def _keys() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return random numbers for each edge, for each score difference, and for the seat to move."""
+    """Return Zobrist keys for the edges, for the score differences, and for the seat to move."""
     source = np.random.Generator(np.random.PCG64(24))
     numbers = source.integers(0, 2**64, size=LONGEST + 2 * MAX_PLIES + 3, dtype=np.uint64)
     edges, rest = np.split(numbers, [LONGEST])

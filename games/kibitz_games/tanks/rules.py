@@ -124,7 +124,7 @@ STATE = kernels.record_type(
 
 
 def _keys() -> list[np.ndarray]:
-    """Return random numbers for tanks, trails, destroyed and dropped-out seats, kills and slots."""
+    """Return Zobrist keys for tanks, trails, destroyed and dropped-out seats, kills and slots."""
     source = np.random.Generator(np.random.PCG64(11))
     shapes = ((SEATS, 4 * CELLS), (SEATS, CELLS), (SEATS,), (SEATS,), (SEATS, SEATS))
     return [

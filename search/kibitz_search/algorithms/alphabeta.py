@@ -445,7 +445,7 @@ def _store_value(
     best: Any,
     leaves: Int,
 ) -> Any:
-    """Store the value of a position and return it. `leaves` is ``ws.leaves`` before its search."""
+    """Store the value of a position and return it. `leaves` was ``ws.leaves`` before the search."""
     if ws.stop != 0:
         return 0.0
     kind = EXACT

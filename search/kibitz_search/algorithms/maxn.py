@@ -49,7 +49,11 @@ def best_rival_score(values: Values, seats: Int, seat: Int) -> float:
 
 @kernel
 def prefers(new: Values, old: Values, seats: Int, seat: Int, target: Int) -> bool:
-    """Return whether `seat` prefers `new` to `old`; a seat with a target looks at that first."""
+    """Return whether `seat` prefers `new` to `old`.
+
+    With a `target`, the seat prefers the vector in which the target has the lower value, and then
+    its own higher value. Without one, its own value counts first, as in the module docstring.
+    """
     a, b = new[seat], old[seat]
     if target >= 0:
         if new[target] != old[target]:

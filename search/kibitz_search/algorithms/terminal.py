@@ -83,7 +83,7 @@ class Standing:
     """The values of the other seats, for searches that evaluate only one seat."""
 
     level: float
-    """The mean evaluation of the other active seats, each for itself."""
+    """The mean of the other active seats' evaluations of their own positions."""
     par: float
     """The lead of each active seat if all of them draw."""
 

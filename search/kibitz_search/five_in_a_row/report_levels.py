@@ -48,7 +48,7 @@ FIVE = utility.FIVE
 
 @kernel
 def gain(fd: Record, ev: Record, cell: Int) -> Int:
-    """Return the utility of an expected stone of the side to move, after the first stone."""
+    """Return the utility of a later stone on the line, for the side to move."""
     return i64(ev.own[fd.classes[fd.side, cell]])
 
 

@@ -649,7 +649,7 @@ class Threat:
         return int(pattern_board.cell_of_class(fd, np.int64(1 - int(fd.side)), np.int64(FIVE)))
 
     def _swapped(self, state: np.record, ev: np.record, seed: int | str, last: int) -> SearchResult:
-        """Choose an action in a swap opening, by the value for the color of the next stone."""
+        """Choose an action in a swap opening by searching the positions after it."""
         deepest = 0
 
         def judge(position: np.record, depth: int) -> float | None:

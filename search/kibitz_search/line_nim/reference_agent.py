@@ -53,7 +53,7 @@ def _leaf(st: op.Record) -> Int:
 
 @kernel
 def _value(st: op.Record, ws: op.Record, low: Int, high: Int, depth: Int, ply: Int) -> Any:
-    """Return the alpha-beta value for the mover; at ply 0, the moves must be in place."""
+    """Return the alpha-beta value for the mover. At ply 0, ``ws.moves[0]`` must have the moves."""
     if st.side < 0:
         return np.int64(ALL)  # the opponent took the last cell
     if depth == 0:

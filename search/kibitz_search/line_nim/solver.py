@@ -50,7 +50,7 @@ SHARE = 0.4
 SHOWN = 6
 """The maximum length of the reported line."""
 PERIOD = 1 + geo.LONGEST
-"""The number of cells to which a player can always complete the opponent's move."""
+"""A player can always take so many cells that both players together take this number."""
 
 
 @dataclass(frozen=True)
