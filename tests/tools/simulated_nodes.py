@@ -355,13 +355,11 @@ class NodesSimulation(Simulation):
         return self.closed_matches
 
     def was_told(self, match: str, result: Result | None) -> bool:
-        """Return whether clients received the result; also True if none was connected at the end."""
+        """Return whether clients received the result, or True if none was connected at the end."""
         return result is not None and (match not in self.ended or super().was_told(match, result))
 
     def declines(self, refused: Refused, actor: SimulatedClient) -> bool:
-        """Return whether a refusal means that a move is not in the log; not if a node is
-        `unavailable`.
-        """
+        """Return whether a refusal means that a move is not in the log; `unavailable` does not."""
         return refused.code is not Code.UNAVAILABLE and super().declines(refused, actor)
 
     def trace_message(self, actor: SimulatedClient, way: str, data: bytes) -> None:
