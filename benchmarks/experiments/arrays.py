@@ -24,7 +24,7 @@ def arrays(scale: Scale) -> Measured:
     return Measured(
         found="The darker a hole, the closer a peg in it is to a win. The corner with the "
         "darkest holes is the goal.",
-        heads=("array", "least", "most"),
+        heads=("array", "smallest", "largest"),
         rows=tuple(
             (title, f"{array.min():.1f}", f"{array.max():.1f}") for title, array in found.items()
         ),

@@ -20,7 +20,7 @@ OPENING = 2
 """Random moves of each seat before a match, so that no two matches are the same."""
 CROWDS = (2, 3, 4, 6)
 SECONDS = 0.02
-HEADS = ("players", "games", "first", "even", "95% interval")
+HEADS = ("players", "games", "first", "even share", "95% interval")
 
 
 def play_all(players: list[Player], seed: int) -> Outcome:
@@ -121,7 +121,7 @@ def seats(scale: Scale) -> Measured:
         found=f"If the same bot plays on all seats, {beyond} of {len(rows)} seats are first "
         f"significantly more or less often than an even share, in {games} games per number of "
         "players.",
-        heads=("players", "seat", "games", "first", "even", "95% interval"),
+        heads=("players", "seat", "games", "first", "even share", "95% interval"),
         rows=tuple(rows),
     )
 

@@ -87,7 +87,7 @@ def pruning(scale: Scale) -> Measured:
         f"times as many positions as the report's alpha-beta at {last} plies. With the number of "
         f"positions that minimax needs for {SHALLOW} plies, the report's alpha-beta completes "
         f"{_within(pruned, budget)} plies, and a version with a transposition table and move "
-        f"ordering completes {_within(table, budget)}. A search ends early if it sees who wins.",
+        f"ordering completes {_within(table, budget)}. A search ends early if it finds the winner.",
         heads=("plies", *(f"{name} (median)" for name in columns)),
         rows=tuple(rows),
         figures={"Positions by depth, with and without pruning": chart},
@@ -165,7 +165,7 @@ def alphabeta(scale: Scale) -> Measured:
     """Play alpha-beta with a transposition table against the report's player."""
     maps, capstone = scale.choose(20, 200), Player(ReferenceAgent, seconds=SECONDS)
     rows = []
-    for name, ev in (("won and lost", outcome), ("the theory of small parts", parts)):
+    for name, ev in (("wins and losses", outcome), ("small components", parts)):
         own = Player(AlphaBeta, ev, SECONDS)
         won = sum(_pair(own, capstone, seed) for seed in range(maps))
         percent, interval = matches.share(won, 2 * maps)
@@ -174,7 +174,7 @@ def alphabeta(scale: Scale) -> Measured:
         found=f"With {1000 * SECONDS:.0f} ms per move for both, alpha-beta scores {rows[0][3]} "
         f"({rows[0][4]}) against the report's player if it evaluates only wins and losses, and "
         f"{rows[1][3]} ({rows[1][4]}) if it uses the theory of small components.",
-        heads=("alpha-beta judges by", "games", "won-lost", "score", "95% interval"),
+        heads=("evaluation", "games", "won-lost", "score", "95% interval"),
         rows=tuple(rows),
     )
 

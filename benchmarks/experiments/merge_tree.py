@@ -34,7 +34,7 @@ WIDEST = 4
 """The maximum number of children that the report's program considers."""
 Values: TypeAlias = list[list[int]]
 """The values for the first player, by level and index in the level."""
-Kind = Literal["as printed", "built right", "random"]
+Kind = Literal["as printed", "correct tree", "random"]
 Opponent = Literal["random", "perfect play"]
 THRESHOLDS = {"the mean": "mean", "2/5 of the total": "2/5"}
 """The report's threshold, an average, and one with which the first player has no easy win."""
@@ -111,7 +111,7 @@ def printed_values(levels: list[list[State]]) -> Values:
 def as_printed(scale: Scale) -> Measured:
     """Play the program as printed, the correct tree, and a random player, each in both seats."""
     games = scale.choose(200, 1000)
-    kinds: tuple[Kind, ...] = ("as printed", "built right", "random")
+    kinds: tuple[Kind, ...] = ("as printed", "correct tree", "random")
     opponents: tuple[Opponent, ...] = ("random", "perfect play")
     rows, shares = [], {}
     for threshold, against, seat, kind in itertools.product(THRESHOLDS, opponents, (0, 1), kinds):
@@ -125,7 +125,7 @@ def as_printed(scale: Scale) -> Measured:
     told = [
         f"{shares[threshold, 'random', 0, 'as printed']} with a threshold of {threshold} (a "
         f"random first player {shares[threshold, 'random', 0, 'random']}, the correct tree "
-        f"{shares[threshold, 'random', 0, 'built right']})"
+        f"{shares[threshold, 'random', 0, 'correct tree']})"
         for threshold in THRESHOLDS
     ]
     return Measured(

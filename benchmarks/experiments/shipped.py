@@ -59,7 +59,7 @@ def _sentence(seats: int, row: tuple[str, ...], command: str) -> str:
     compared = "less than" if float(row[7]) < highest else "no less than"
     return (
         f"With {seats} players, the shipped array wins {row[4]} ({row[5]}) of the games that it "
-        f"begins against the hand-tuned array, in {row[6]} plies per win and with a mean fitness "
-        f"of {row[7]}, {compared} the report's maximum, {highest} at {share}. "
+        f"begins against the hand-tuned array, in {row[6]} plies per win. Its mean fitness is "
+        f"{row[7]}, {compared} the report's maximum of {highest} (with {share} wins). "
         f"`{command}` evolves it again."
     )
