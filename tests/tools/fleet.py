@@ -57,7 +57,7 @@ class Fleet:
     """Seconds that a player waits before each move."""
     history: list[Observation] = field(default_factory=list)
     events: list[tuple[str, Event]] = field(default_factory=list)
-    """All events shown, with their viewers."""
+    """All events that the server sent, with their viewers."""
     seats: dict[str, list[str]] = field(default_factory=dict)
     ended: dict[str, Finished] = field(default_factory=dict)
     players: list[FleetPlayer] = field(default_factory=list)

@@ -137,7 +137,7 @@ class MessageFuzzer:
     # --- frames -------------------------------------------------------------------------------
 
     def malformed_frames(self) -> bytes:
-        """Return frames of which at least one violates the RFC or is truncated."""
+        """Return frames; at least one of them violates the RFC or is truncated."""
         sound = zero_masked_frame(
             json.dumps(self._with_known_keys(self.chance.choice(VALID_MESSAGES))).encode()
         )

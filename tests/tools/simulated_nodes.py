@@ -106,8 +106,8 @@ class NodeFaults(FaultRates):
     """The share of commits, requests and notifications that are lost or whose answers are lost."""
     wrong_clocks: bool = True
     side_by_side: bool = False
-    """Whether each node serves and has its own URL, one of which each client knows; otherwise they
-    share a URL, and a proxy finds the serving node."""
+    """Whether each node serves clients under its own URL, and each client knows one of these URLs.
+    Otherwise the nodes share a URL, and a proxy finds the serving node."""
 
 
 class Process:

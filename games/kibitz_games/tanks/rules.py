@@ -160,10 +160,11 @@ def _ray(board: Any, start: Int, step: Int, limit: Int, cells: Any, count: Int) 
 def visible_cells(board: Any, cell: Int, hull: Int, cells: Any) -> Int:
     """Write the cells that a tank on `cell` sees, a cone with shadows; return their number.
 
-    Two diagonal rays start from the tank's own cell and each cell straight ahead. A ray stops at
-    the first cell that is not empty, or at the lateral distance of an earlier ray on that side,
-    whichever is nearer. A ray that leaves the board does not change the limit, since later rays
-    leave it at most as far to the side. No cell is on two rays; `cells` must have room for `CELLS`.
+    Two diagonal rays start from the tank's own cell, and two from each cell straight ahead. A ray
+    stops at the first cell that is not empty, or at the lateral distance of an earlier ray on that
+    side, whichever is nearer. A ray that leaves the board does not change the limit, since later
+    rays leave it at most as far to the side. No cell is on two rays; `cells` must have room for
+    `CELLS`.
     """
     ahead = i64(AHEAD[hull])
     right = i64(AHEAD[(hull + 1) & 3])
@@ -184,7 +185,7 @@ def visible_cells(board: Any, cell: Int, hull: Int, cells: Any) -> Int:
 
 @kernel
 def mark_visible(board: Any, cell: Int, hull: Int, seen: Any) -> None:
-    """Mark the cells visible from a tank on `cell` in `seen`."""
+    """Set `seen` to 1 for each cell that a tank on `cell` sees."""
     cells = np.empty(CELLS, np.int16)
     for k in range(visible_cells(board, cell, hull, cells)):
         seen[cells[k]] = 1

@@ -3,8 +3,8 @@
 Theory
 ------
 A line that one side would avoid need not be evaluated exactly (Knuth and Moore, "An Analysis of
-Alpha-Beta Pruning", 1975). The search skips more lines the better its moves are ordered, which the
-following techniques improve:
+Alpha-Beta Pruning", 1975). The better the moves are ordered, the more lines the search skips. The
+following techniques improve the order:
 
 - Iterative deepening: each depth starts with the best line of the previous one.
 - A *transposition table* stores the best move and the value, or a bound, by position key (Zobrist,
@@ -206,7 +206,7 @@ def _store_cutoff(ws: op.Record, seat: Int, ply: Int, depth: Int, m: Int) -> Int
 
 @kernel
 def _update_pv(ws: op.Record, ply: Int, m: Int) -> Int:
-    """Set the best line from `ply` on to the move `m` followed by the best line of the next ply."""
+    """Store `m`, followed by the best line at the next ply, as the best line at `ply`."""
     length = np.int64(ws.lengths[ply + 1])
     ws.line[ply, 0] = m
     for k in range(length):

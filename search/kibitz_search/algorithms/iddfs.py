@@ -8,8 +8,8 @@ another win in two. Plans never return to a previous position: such detours gain
 because the others do not move, the rules would detect repetitions that do not occur in a real
 match.
 
-A plan that ends the game has the value of its result (`terminal.Standing`). A draw is as good as
-the mean evaluation of the other seats at the root.
+A plan that ends the game has the value of its result (`terminal.Standing`). A draw counts as the
+mean evaluation of the other seats at the root.
 
 A longer plan nearly always has a higher value than a shorter one, so plans of an unfinished depth
 must not be compared with those of earlier depths. Each depth starts with the first move of the best

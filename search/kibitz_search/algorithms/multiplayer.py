@@ -82,7 +82,7 @@ def store_killer(ws: Record, ply: Int, m: Int) -> None:
 
 @kernel
 def update_pv(ws: Record, ply: Int, entry: Int) -> None:
-    """Set the best line at `ply` to `entry` and the best line after it."""
+    """Store `entry`, followed by the best line at the next ply, as the best line at `ply`."""
     ws.line[ply, ply] = entry
     for k in range(ply + 1, ws.lengths[ply + 1]):
         ws.line[ply, k] = ws.line[ply + 1, k]

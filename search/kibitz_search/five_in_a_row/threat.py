@@ -9,8 +9,8 @@ The counts of `pattern_board` replace several plies of search:
 - If the opponent threatens an open four or double four, only cells that prevent it and fours of its
   own are searched.
 
-Blocking a five costs no depth, nor does answering an open three if there are few answers, so
-sequences of fours and open threes are searched deeper than quiet moves.
+Blocking a five costs no depth. Neither does answering an open three with few possible answers.
+Sequences of fours and open threes are therefore searched deeper than quiet moves.
 
 Everything else is searched by iterative deepening: principal variation search (Marsland and
 Campbell 1982) with a transposition table and moves ordered by cell class, killers and history. Late
@@ -310,7 +310,7 @@ def _next_move(moves: Any, scores: Any, i: Int, n: Int) -> Int:
 
 @kernel
 def _update_pv(ws: Record, cell: Int, ply: Int) -> None:
-    """Set the best line at `ply` to `cell` and the best line after it."""
+    """Store `cell`, followed by the best line at the next ply, as the best line at `ply`."""
     ws.line[ply, 0] = cell
     length = i64(ws.lengths[ply + 1])
     for k in range(length):

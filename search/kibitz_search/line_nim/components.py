@@ -40,7 +40,7 @@ LINES = 7 * MAX_CELLS
 """An upper bound on the number of lines: from each cell, one single cell and two in each of three
 directions."""
 CACHE_SIZE = 1 << 14
-"""The cache size for analyzed small components, of which there are 1,897 up to symmetry."""
+"""The cache size for analyzed small components. There are 1,897 of them up to symmetry."""
 UNKNOWN, WON, LOST = -1, 0, 1
 
 Words = np.ndarray[Any, np.dtype[np.uint64]]

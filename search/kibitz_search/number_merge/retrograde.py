@@ -1,4 +1,4 @@
-"""The value of every set of boundaries, of which there are ``2 ** n``.
+"""The values of all ``2 ** n`` sets of boundaries.
 
 The value of a position for the mover, in points from here on, is the maximum over all merges of the
 gain minus the value of the resulting position for the opponent. It does not depend on the scores so

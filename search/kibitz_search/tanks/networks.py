@@ -2,7 +2,7 @@
 
 The report's network
 --------------------
-It has 225 inputs, 10 tanh neurons and 7 linear outputs, of which the largest gives the action (the
+It has 225 inputs, 10 tanh neurons and 7 linear outputs. The largest output gives the action (the
 first in a tie). The inputs are the codes of the local board, row by row, times a scale of 1 or
 1/10. The scale 1/10 corresponds to the toolbox's ``mapminmax`` for inputs from -10 to 10. The
 weights are the input weights, one row per neuron, then the output weights, then the biases of both

@@ -22,9 +22,10 @@ The report leaves some points open, which this module decides as follows:
   If players took turns, the last sum would be 0 modulo 3.
 - Ties between moves are broken at random; otherwise all five games would be the same.
 - A game in which nobody finishes is restarted, at most `restarts` times. After that it counts as a
-  loss with the distance of the start (`stuck`: of the final position). Otherwise an individual
-  could leave one peg at home, so that the judge cannot win, and advance its other pegs without
-  pressure. A population of such individuals would always look close to a win, but never win.
+  loss with the distance of the initial position, or of the final position if `stuck` says so.
+  Otherwise an individual could leave one peg at home, so that the judge cannot win, and advance its
+  other pegs without pressure. A population of such individuals would always look close to a win,
+  but never win.
 - Start and goal holes begin with the numbers of the hand-tuned judge (see `evaluation.hand`). The
   report shows them only in a figure; the numbers here follow its description. They are moved
   `apart` so that all random numbers lie between them. Every move out of a start hole, and every
