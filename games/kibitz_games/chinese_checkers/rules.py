@@ -867,7 +867,7 @@ def restore_past(st: Record, actions: Moves) -> None:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""The result of `as_array`, the argument of the kernels that Python calls."""
+"""A one-element array from `as_array`. Kernels that Python calls take it instead of a record."""
 
 
 @kernel

@@ -5,7 +5,7 @@ actions have gaps implements the operations `num_dense`, `dense_index` and `dens
 that implements `observe` writes observations directly from the state.
 """
 
-# Operations are imported on first use, so that a program can choose its kernel mode before.
+# Operations are imported on first use, so that a program can choose its kernel mode first.
 
 from __future__ import annotations
 

@@ -453,7 +453,7 @@ def dense_action(st: Record, index: Int) -> Any:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""The result of `as_array`, the argument of the kernels that Python calls."""
+"""A one-element array from `as_array`. Kernels that Python calls take it instead of a record."""
 
 
 @kernel

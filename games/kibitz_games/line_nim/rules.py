@@ -258,7 +258,7 @@ def num_dense(st: Record) -> Any:
 
 
 StateArray: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-"""The result of `as_array`, the argument of the kernel that Python calls."""
+"""A one-element array from `as_array`. Kernels that Python calls take it instead of a record."""
 
 
 @kernel

@@ -21,7 +21,7 @@ GOAL = 3
 
 
 def turned_holes(shape: geo.Geometry, goal: int) -> list[int]:
-    """Return the index in the array of each hole, for a player with another goal."""
+    """Return the index of each hole in an array, for a player with this goal."""
     return _turns(shape, (GOAL - goal) % geo.CORNERS)
 
 
