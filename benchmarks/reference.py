@@ -1,14 +1,16 @@
 """Bare reference servers for the same workload, as a baseline for kibitz.
 
 They have five in a row on a 10x10 bytearray, pydantic models in both directions, and uvloop. They
-have no log, clocks, lobbies, spectator permissions or flood control. Only the ratio between kibitz
-and a reference, from the same run on the same machine, is meaningful.
+send each move without the board, which the clients keep. They have no log, clocks, lobbies,
+spectator permissions or flood control. Only the ratio between kibitz and a reference, from the same
+run on the same machine, is meaningful.
 
     python -m benchmarks.reference [--layer asyncio|sansio]
 
 `asyncio` is a straightforward implementation with the asyncio server of websockets, which sends
 with `broadcast`. `sansio` uses the sans-I/O layer of websockets with a custom protocol class, and
-no coroutine or task per connection. It shows the minimal cost of a Python server with this library.
+no coroutine or task per connection. It builds the frame of a message once for all connections. It
+shows the minimal cost of a Python server with this library.
 
 Protocol: `{"type": "sit", "match": m}` twice opens match m, `{"type": "watch", "match": m}` watches
 it. The server sends each accepted move to all players and spectators as `moved`, and the result
@@ -61,7 +63,6 @@ class Moved(BaseModel):
     seat: int
     x: int
     y: int
-    board: list[str]
 
 
 class Finished(BaseModel):
@@ -103,10 +104,6 @@ class Board:
     def clear(self) -> None:
         self.cells = bytearray(b"." * (SIZE * SIZE))
         self.ply = 0
-
-    def rows(self) -> list[str]:
-        text = self.cells.decode("ascii")
-        return [text[start : start + SIZE] for start in range(0, SIZE * SIZE, SIZE)]
 
     def play(self, x: int, y: int) -> Finished | None:
         """Place the mover's stone; return the result if that ended the match."""
@@ -160,7 +157,7 @@ class Server:
 
     def _begin(self, match: int, board: Board) -> None:
         board.clear()
-        self._tell(board, Moved(match=match, ply=0, seat=-1, x=-1, y=-1, board=board.rows()))
+        self._tell(board, Moved(match=match, ply=0, seat=-1, x=-1, y=-1))
 
     def _move(self, connection: Connection, move: Move) -> None:
         board = self.boards[move.match]
@@ -170,9 +167,7 @@ class Server:
             return
         seat = board.ply % 2
         result = board.play(move.x, move.y)
-        moved = Moved(
-            match=move.match, ply=board.ply, seat=seat, x=move.x, y=move.y, board=board.rows()
-        )
+        moved = Moved(match=move.match, ply=board.ply, seat=seat, x=move.x, y=move.y)
         if result is None:
             self._tell(board, moved)
             return
@@ -265,13 +260,12 @@ class SansIOConnection(asyncio.Protocol):
 
 
 class SansIOLayer:
-    """A layer that sends to each connection separately, as it has no broadcast."""
+    """A layer that builds each frame once; frames from a server have no mask."""
 
     def tell(self, connections: Iterable[Connection], text: str) -> None:
-        data = text.encode()
+        frame = Frame(Opcode.TEXT, text.encode()).serialize(mask=False)
         for connection in cast(Iterable[SansIOConnection], connections):
-            connection.protocol.send_text(data)
-            connection.flush()
+            connection.transport.write(frame)
 
 
 async def serve_sansio(port: int) -> None:
