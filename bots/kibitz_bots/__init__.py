@@ -11,7 +11,7 @@
     adapters       programs in any language, Gomocup, PettingZoo and Gymnasium
     testing        a scripted server for tests of bots
 
-This module connects `Bot.main` to `process.main`, which must not depend on each other.
+`sdk` and `process` must not import each other, so this module links `Bot.main` to `process.main`.
 """
 
 from __future__ import annotations

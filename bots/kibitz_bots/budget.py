@@ -138,7 +138,7 @@ def _stock_ms(own: Clock | None) -> int:
 
 
 def _free_ms(control: TimeControl, own: Clock | None) -> float:
-    """Return the free time of a move; an unused byo-yomi period counts because it restarts."""
+    """Return a move's free time, plus a byo-yomi period if one runs: each move restarts it."""
     in_periods = own is not None and own.periods > 0 and _stock_ms(own) == 0
     return control.move_ms + (control.period_ms if in_periods else 0)
 

@@ -102,7 +102,7 @@ def _execute(path: Path) -> ModuleType:
 
 
 def _private_name(path: Path) -> str:
-    """Return a module name for a file that no import statement can use, stable per file."""
+    """Return a module name that is stable per file and that no import statement can contain."""
     return f"kibitz-bot-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
 
 

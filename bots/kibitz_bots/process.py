@@ -5,7 +5,7 @@ server, 2 if it could not start (invalid arguments, refused by the server), 130 
 
 After Ctrl-C the bot finishes its running matches and starts no new ones; after a second Ctrl-C it
 leaves them and the lobby immediately. SIGTERM and SIGHUP only close the connection: the server
-keeps the seats for the table's grace period, and running the same command again resumes them. This
+keeps the seats for the lobby's grace period, and running the same command again resumes them. This
 also works after a process was killed: a guest's secret is saved while it plays (see `saved_seat`)
 or kept in the ``--resume-file``.
 
@@ -17,9 +17,9 @@ Environment:
 - ``KIBITZ_SERVER``, ``KIBITZ_LOBBY`` and ``KIBITZ_NAME``: defaults for the options. The last two
   apply to new players and are ignored if ``KIBITZ_RESUME`` is set.
 - ``KIBITZ_TOKEN_FD`` and ``KIBITZ_RESUME_FD``: numbers of inherited descriptors from which the
-  secret is read once, up to the end of the file. Use these to start bots of different people,
-  because other processes of the same user can read the environment. An external program behind the
-  bot inherits neither descriptor.
+  secret is read once, up to the end of the file. Use these if one user runs bots of different
+  people, because other processes of the same user can read the environment. An external program
+  behind the bot inherits neither descriptor.
 
 Instead of a bot, you can give a program in any language after ``--``, with the protocol ``--stdio``
 or ``--gomocup`` (see `adapters`): ``python -m kibitz_bots --stdio --lobby CODE -- node bot.js``.
@@ -67,7 +67,7 @@ URL = "ws://127.0.0.1:8765"
 
 @dataclass(frozen=True)
 class _Child:
-    """How a process of a bot is started."""
+    """How this bot process was started."""
 
     around: Callable[[Bot], Bot] | None
     """A wrapper for every bot."""
@@ -237,8 +237,8 @@ def main(
 ) -> int:
     """Run a bot process and return its exit status.
 
-    ``Bot.main`` passes `bot`; `around` wraps every bot. Without `bot`, another process has started
-    this one; no seat is saved, since the parent has the secret.
+    ``Bot.main`` passes `bot`; `around` wraps every bot. Without `bot`, this process was started by
+    another one that has the resume secret, so no seat is saved.
     """
     given = sys.argv[1:] if argv is None else list(argv)
     printable.replace_unencodable()  # a bot may print any text
@@ -402,7 +402,7 @@ def _keeper(path: Path | None, seat: SavedSeat | None) -> Callable[[str], None] 
 
 
 async def _wait_for_start(descriptor: int, stop: Shutdown) -> None:
-    """Wait until the other bots are warm, so that compilers do not slow down first turns."""
+    """Report that this bot is warm and wait for the others: compilers would slow down turns."""
     loop = asyncio.get_running_loop()
     try:
         with socket.socket(fileno=descriptor) as holder:
@@ -419,9 +419,10 @@ async def _wait_for_start(descriptor: int, stop: Shutdown) -> None:
 
 
 def _newcomer_setting(name: str, environment: Mapping[str, str]) -> str | None:
-    """Return an environment variable, None for a process that resumes a seat.
+    """Return an environment variable that applies only to new players.
 
-    With a secret on a descriptor it is returned anyway, because the parent chose the environment.
+    It is ignored if ``KIBITZ_RESUME`` is set. It is not ignored with ``KIBITZ_RESUME_FD``: a parent
+    that passes a descriptor also chose the rest of the environment.
     """
     return None if environment.get("KIBITZ_RESUME") else environment.get(name) or None
 
@@ -435,7 +436,7 @@ def _on_signal(react: Callable[[], object], number: signal.Signals) -> None:
 
 
 def _token(path: Path | None, environment: Mapping[str, str], server: str) -> str | None:
-    """Return the token from the file, the descriptor or, for its `server`, the environment."""
+    """Return the account token: from the file, the descriptor, or ``KIBITZ_TOKEN`` for `server`."""
     from kibitz_protocol.client.environment_token import TokenError, environment_token
 
     if path is not None:
@@ -449,7 +450,7 @@ def _token(path: Path | None, environment: Mapping[str, str], server: str) -> st
 
 
 def _resume(path: Path | None, environment: Mapping[str, str]) -> str | None:
-    """Return the resume secret passed by the parent, or from an existing file, else None."""
+    """Return the resume secret: from the parent, or else from the file if it exists."""
     if handed := _inherited_secret("KIBITZ_RESUME_FD", environment):
         return handed
     if secret := environment.get("KIBITZ_RESUME"):

@@ -195,9 +195,9 @@ class Turn(Generic[ViewT]):
     def position(self) -> Position:
         """A position to search on; the bot may push actions on it and pop them.
 
-        In games with hidden information it is one position that agrees with the view; `sample`
-        returns others. It is independent of `state`. Raises `GameError` if the rules are not
-        installed here.
+        In games with hidden information, it is one of the positions that are consistent with the
+        view; `sample` returns others. Changing it does not change `state`. Raises `GameError` if
+        the rules are not installed here.
         """
         from kibitz_games.core.position import Position
 
@@ -205,7 +205,7 @@ class Turn(Generic[ViewT]):
 
     @functools.cached_property
     def state(self) -> State:
-        """The state record that the rules work on; it agrees with the view.
+        """The state record that the rules work on, consistent with the view.
 
         Copy it before changing it. In games without hidden information, it is the state of the
         match. Raises `GameError` if the rules are not installed here.
@@ -213,7 +213,7 @@ class Turn(Generic[ViewT]):
         return self.sample(self.ply)
 
     def sample(self, seed: int) -> State:
-        """Return a state that agrees with the view; different seeds may give different states.
+        """Return a state that is consistent with the view; different seeds may give different ones.
 
         Raises `GameError` if the rules are not installed here.
         """
@@ -246,7 +246,7 @@ class Turn(Generic[ViewT]):
         nodes: int | None = None,
         line: Sequence[str] | None = None,
     ) -> None:
-        """Set the comment on the coming move; both are recorded.
+        """Set the comment on this turn's move; the record contains both.
 
         `value` is the value of the position for the bot's seat, in any unit; `depth` is the search
         depth in plies; `nodes` is the number of positions searched; `line` lists the expected moves
@@ -346,7 +346,7 @@ class Bot:
         `argv` are the arguments after the program's name, by default those of the process. The
         process exits with status 0, with 1 if the bot failed, or with 2 if it could not start.
         """
-        assert Bot.run_process is not None, "kibitz_bots binds it"
+        assert Bot.run_process is not None, "kibitz_bots sets it on import"
         sys.exit(Bot.run_process(argv, cls))
 
 

@@ -14,12 +14,12 @@ uses no clock time. A match looks like this::
 
 ``BEGIN`` opens an empty board. ``TURN`` sends the opponent's stone to an engine that has all
 others. ``BOARD`` sends every other position: an opening, or a match joined midway. Its stones are
-in playing order, which some engines need. When the position does not follow from the engine's own,
-as after an illegal move, the bot sends ``END`` and starts a new process.
+in playing order, which some engines need. If the position does not continue the engine's own, for
+instance after an illegal move, the bot sends ``END`` and starts a new process.
 
 Only commands that the protocol makes mandatory are needed: START, BEGIN, INFO, BOARD, TURN and END.
-The answer to ``ABOUT`` shows that an engine has read its INFO lines; an engine that does not answer
-it gets `QUIET_S` to report errors in them.
+The answer to ``ABOUT`` shows that an engine has read its INFO lines; for an engine that does not
+answer it, the bot waits `QUIET_S` for errors in these lines.
 
 Other output of engines: ``MESSAGE`` and ``DEBUG`` are added to the match notes. ``SUGGEST x,y`` is
 answered with ``PLAY x,y``. If an engine answers a request for a stone with ``ERROR`` or
@@ -129,9 +129,9 @@ class GomocupEngine:
         # The engine's position as stones in playing order; None before the first one is sent.
         self._known: list[Stone] | None = None
         self._started = False
-        # Whether the engine has rejected an INFO, so that it may do so again.
+        # Whether the engine has rejected an INFO line; if so, it may reject more.
         self._complains = False
-        # How many INFO lines an engine without ABOUT may still reject.
+        # How many rejections an engine that does not answer ABOUT may still send.
         self._late_complaints = 0
         program.send(f"START {size}")
 
@@ -149,9 +149,10 @@ class GomocupEngine:
             self._complains = self._read_all(self._note)
 
     def follows(self, turn: Turn) -> bool:
-        """Return whether this turn's position can be sent to the engine.
+        """Return whether this process can play the turn.
 
-        It cannot if the engine's own position differs, unless the engine accepts BOARD at any time.
+        It cannot if the position does not continue the engine's own, unless every turn is sent as a
+        BOARD.
         """
         before = turn.observation["moves"][:-1]
         return (
@@ -174,11 +175,11 @@ class GomocupEngine:
         command = self._position(stones, turn)
         stone = self._answer(command, turn.cancelled)
         self._known = [*stones, stone]
-        self._late_complaints = 0  # they would have preceded the stone
+        self._late_complaints = 0  # rejections precede the stone
         return stone
 
     def _drop(self) -> None:
-        """Discard lines that arrived before the question."""
+        """Note and discard lines that arrived before the request for a stone."""
         for line in map(str.strip, self._program.pending()):
             if line:
                 self._note(f"dropped unsolicited output: {line}" if _answers(line) else line)
@@ -221,7 +222,7 @@ class GomocupEngine:
                 raise EngineError(f"the engine answered {line!r} to {command}")
             else:
                 self._note(line)
-        raise AssertionError("lines end by an exception only")
+        raise AssertionError("the engine's lines end only with an exception")
 
     def _inform(self, limits: Mapping[str, int]) -> None:
         for key, value in limits.items():
@@ -240,9 +241,9 @@ class GomocupEngine:
         return self._wait_for_silence(hear) or complained
 
     def _ask_about(self, hear: Callable[[str], object]) -> tuple[bool, bool]:
-        """Send ABOUT until it is answered; return whether there was a rejection, and an answer.
+        """Send ABOUT until it is answered; return whether INFO was rejected, and ABOUT answered.
 
-        An engine that drops commands may drop this one right after a rejection.
+        It is sent again because some engines drop a command that arrives right after a rejection.
         """
         complained = answered = False
         for attempt in range(ABOUTS):
@@ -253,7 +254,7 @@ class GomocupEngine:
                 answered |= not _complains(line)
                 if answered and attempt == 0:
                     return complained, answered
-            if answered:  # commands sent more than once may be answered more than once
+            if answered:  # repeated commands may have several answers, all read by now
                 break
         return complained, answered
 
@@ -263,7 +264,7 @@ class GomocupEngine:
         for line in self._lines_until_silence(QUIET_S):
             hear(line)
             complaints += _complains(line)
-        # An engine that has rejected a line may reject more, late; others will not start to.
+        # More rejections can arrive late, but only from an engine that has already rejected a line.
         self._late_complaints = max(0, self._late_complaints - complaints) if complaints else 0
         return complaints > 0
 

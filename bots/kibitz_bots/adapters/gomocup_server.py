@@ -6,14 +6,14 @@ need a single executable file, put that command into a script.
 
 `GomocupServer` implements the protocol: it takes a line and returns the lines to answer with. It
 keeps the list of stones and replays them for each answer. It answers within ``timeout_turn`` and
-budgets ``time_left``, or the rest of ``timeout_match``, for the rest of the match. A bot that has
-not decided by then is canceled; its last suggestion is played, or else a stone next to the last
-one. A MESSAGE with each stone contains the bot's evaluation or the error.
+budgets ``time_left``, or the rest of ``timeout_match``, for the rest of the match. A bot that
+exceeds its time is canceled; its last suggestion is played, or else a stone next to the last one. A
+MESSAGE with each stone contains the bot's evaluation or the error.
 
 The manager's time is the only limit: a house bot's parameter ``time`` is 0 here unless the command
-line sets another value. START is answered after the code of a turn has been compiled and run once
-for both rules, because the manager may announce the rule later. Smaller tables keep memory within
-``max_memory``; see `table_within`.
+line sets another value. Before it answers START, it compiles the code of a turn and runs it once
+for each ``rule``, because the manager may announce the rule later. A smaller transposition table
+keeps the process within ``max_memory``; see `table_within`.
 
 ``SWAP2BOARD`` plays the swap2 opening. The bot's evaluation decides: it opens with the three stones
 that it considers most balanced, and takes black if it considers white worse.
@@ -54,16 +54,16 @@ from kibitz_protocol.wire.records import Comment
 GAME = "five-in-a-row"
 SMALLEST, LARGEST = 5, 20
 LARGEST_NUMBER = 10**18
-"""Longer numbers are read as this one: some managers send 2**64 - 1 for no limit."""
+"""Larger numbers are read as this one: some managers send 2**64 - 1 for no limit."""
 TURN_MS = 30_000
 """The default time for a turn."""
 MARGIN_MS = 50
-"""The unused part of a turn's time, at most half of that time; half of the margin is for
-overruns."""
+"""How much of a turn's time to keep in reserve, at most half of it. A bot that overruns is canceled
+after half of this margin."""
 WAIT = 0.5
-"""The share of the margin's second half in which a canceled bot may still answer."""
+"""How long a canceled bot may still answer, as a share of the other half of the margin."""
 BEHIND = 0.25
-"""The share of a turn during which a bot may finish its previous turn."""
+"""How long to wait for a bot that is still busy with its previous turn, as a share of a turn."""
 UNLIMITED_MS = 2147483647
 OWN, OTHER = 1, 2
 SLIM = {"MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -73,7 +73,8 @@ STACK_BYTES = 2 * 2**20
 BASE_MIB = 346
 """The virtual memory of a process that plays `five-in-a-row/threat` without a table, in MiB.
 
-342 MiB were measured; a turn that overruns needs a second stack during the next turn.
+342 MiB were measured. If a turn overruns, its thread keeps its stack, and the next turn needs
+another one.
 """
 SWAP2_OPENINGS: tuple[tuple[tuple[int, int], ...], ...] = (
     ((1, 1), (3, 2), (2, 4)),
@@ -99,7 +100,7 @@ class Choice:
     stone: Stone
     message: str | None = None
     value: float | None = None
-    """The value of the position for the player of the stone; above 0 is better than even."""
+    """The value of the position for the player who places the stone; 0 is even."""
 
 
 class GomocupServer:
@@ -120,13 +121,14 @@ class GomocupServer:
         self._size = 0
         # All stones in playing order; colors alternate.
         self._stones: list[Stone] = []
-        # The lines of a BOARD or SWAP2BOARD so far, and their handler at DONE.
+        # The lines of an unfinished BOARD or SWAP2BOARD, and the function that handles them at
+        # DONE.
         self._block: tuple[list[str], Callable[[list[str]], list[str]]] | None = None
         self._info = {
             "timeout_turn": TURN_MS,
             "time_left": UNLIMITED_MS,
-            "timeout_match": 0,  # for no limit
-            "max_memory": 0,  # for no limit
+            "timeout_match": 0,  # no limit
+            "max_memory": 0,  # no limit
             "rule": 0,
         }
         self._clock = clock
@@ -225,7 +227,7 @@ class GomocupServer:
         if not stones:
             return self._open_swap2()
         choice = self._choose(stones)
-        if (choice.value or 0) < 0:  # white is to move and black stands better
+        if (choice.value or 0) < 0:  # white moves next, but black is better
             return [*_message_lines(choice), "SWAP"]
         return [*_message_lines(choice), _cell_text(choice.stone)]
 
@@ -320,7 +322,8 @@ class GomocupServer:
 def times(turn_ms: int, left_ms: int) -> tuple[int, int]:
     """Return the thinking time and the latest answer time, in ms.
 
-    With a turn time of 0 the engine answers as fast as possible; `left` must last for more turns.
+    With a turn time of 0 the engine answers as fast as possible. A limited `left_ms` is spread over
+    the next `HORIZON` turns.
     """
     if turn_ms == 0:
         return 1, MARGIN_MS
@@ -340,11 +343,11 @@ class StoneChooser:
     """Runs a bot in a thread and waits for it only until a deadline."""
 
     def __init__(self, make: BotFactory, within: Callable[[int], BotFactory] | None = None) -> None:
-        """Take a bot factory, and a function from a memory limit in bytes to a bot factory."""
+        """Take a bot factory; `within` returns the factory for a memory limit in bytes."""
         self._within = within or (lambda _: make)
         self._make = make
         self._bot = make()
-        # Whether the bot was made for this match; until then its memory limit may still change.
+        # False until the first turn of a match, which creates its bot with the latest memory limit.
         self._playing = False
         # The thread of the bot's last turn, which may still be running.
         self._asked: threading.Thread | None = None
@@ -362,7 +365,7 @@ class StoneChooser:
             self._bot,
             [ProgrammeItem(game=GAME, options=rule.to_wire(), seats=2) for rule in rules],
         )
-        if type(self._bot).prepare is not Bot.prepare:  # the bot has a warm-up
+        if type(self._bot).prepare is not Bot.prepare:  # it has a warm-up
             for rule in rules:
                 self._warm_up(rule)
 

@@ -39,7 +39,7 @@ THINK_NODES = 1000
 
 
 class SoloEnv(gymnasium.Env[Any, Any]):
-    """A play with the learner in one seat and `opponents` in the others, in seat order.
+    """One game with the learner in one seat and `opponents` in the others, in seat order.
 
     `opponents` are personalities, paths of bot files, factories, or functions
     ``agent(observation)``; a single opponent takes every other seat. With `seat` None the seat
@@ -85,7 +85,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start a new play and advance it to the learner's first turn.
+        """Start a new episode and play it up to the learner's first turn.
 
         `seed` makes this and later episodes repeatable.
         """
@@ -124,7 +124,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         return self._seen(), self._reward() if over else 0.0, over, False, self._info()
 
     def _is_legal(self, action: int) -> bool:
-        """Return whether a dense number is a legal action for the learner."""
+        """Return whether an action number is legal for the learner."""
         mask = learning.action_mask(self.game, self.play.state)
         return self.play.to_act == self.seat and 0 <= action < len(mask) and bool(mask[action])
 

@@ -2,10 +2,11 @@
 
 ``python -m kibitz_bots.adapters.launcher PARENT [--memory MIB] [--cpu SECONDS] -- COMMAND...``
 
-PARENT is 0 if another process supervises it. The launcher becomes the command (`exec`), so no extra
-process remains. The limits are resource limits (`setrlimit`), and apply to each process that the
-command starts. On Linux the kernel kills the command when its parent dies; elsewhere the command is
-notified only by the end of its standard input.
+The command ends with the process PARENT, which is 0 if another process ends the command. The
+launcher becomes the command (`exec`), so no extra process remains. The limits are resource limits
+(`setrlimit`), and apply to each process that the command starts. On Linux the kernel kills the
+command when its parent dies; elsewhere the command is notified only by the end of its standard
+input.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ def launch_command(
 ) -> list[str]:
     """Return the command line that runs `command` and ends it with this process.
 
-    With `supervised` only the limits are set; its parent will be another process, which ends it.
+    With `supervised`, the command only gets the limits: another process will start it and must end
+    it.
     """
     # Running the file by path skips the imports of its packages and starts six times as fast.
     launcher = [sys.executable, "-I", "-S", __file__, "0" if supervised else str(os.getpid())]

@@ -1,8 +1,8 @@
 """An external program that exchanges lines over standard input and output.
 
-Its standard error is forwarded to ours line by line, and so into the notes of the match during
-which it was started or adopted. Characters beyond the first `MAX_NOTED` are read and dropped. Calls
-may be made from any thread, but only one at a time.
+Each line of its standard error is copied to this process's standard error, and thereby to the notes
+of the match that started or adopted the program. After `MAX_NOTED` characters, the rest is read and
+discarded. Any thread may call the methods, but only one at a time.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def program_name(command: Sequence[str]) -> str:
 def starters() -> Executor:
     """Return the executor that starts programs; keep it while they run.
 
-    The kernel ends a launched program with the thread that started it, not with the process, so
-    that thread must outlive it.
+    On Linux, the kernel kills a launched program as soon as the *thread* that started it exits.
+    This thread must therefore live as long as the program.
     """
     return ThreadPoolExecutor(1, "starter")
 
@@ -127,7 +127,7 @@ class LineProcess:
         self._clock = clock
         self._lines: queue.Queue[str | None] = queue.Queue(MAX_WAITING_LINES)
         self._last_lines: list[str] = []
-        # The remaining note allowance and its lock; two threads write notes.
+        # How many characters may still be noted, and a lock, because two threads write notes.
         self._room = MAX_NOTED
         self._noting = threading.Lock()
         starting = starter.submit(_start, launch_command(command, limits or ProcessLimits()))

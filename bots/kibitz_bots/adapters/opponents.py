@@ -1,12 +1,14 @@
 """The bots in the other seats of a learning environment, repeatable by a seed.
 
-A bot's decisions may depend on four things besides the position. Here each of them is derived from
-the seed of the episode:
+A bot's decisions may depend on four things besides the position. This module makes each of them
+repeatable:
 
-- its own random numbers, which house bots seed with the match's id: the id is derived from the seed
+- its own random numbers, which house bots seed with the match's id: the id is derived from the
+  episode's seed
 - the global random state of Python and numpy: a separate state replaces it during the bots' turns,
   so bots and learner do not affect each other
-- the time: a turn is limited by positions instead, and its clock only counts calls (`Thinking`)
+- the time: a turn is limited by a number of positions instead, and its clock advances by a fixed
+  step at each reading (`Thinking`)
 - memory of earlier episodes: every episode creates new bots, and a new seed re-executes bot files
 
 A bot that takes random numbers or the time from the operating system is not repeatable.
@@ -66,7 +68,7 @@ class Factories:
 
 @dataclass(frozen=True)
 class Thinking:
-    """The limit on opponents' thinking: milliseconds, or positions if that is 0."""
+    """The limit on opponents' thinking: `ms` milliseconds, or `nodes` positions if `ms` is 0."""
 
     nodes: int
     ms: int = 0
@@ -101,7 +103,7 @@ class SeatedBots:
                 play.push(inprocess.chosen_action(bot, play, turn))
 
     def end(self, play: Position) -> None:
-        """Report the result of a finished play to the bots."""
+        """Report the result of a finished game to the bots."""
         with self._own_randomness():
             for seat, bot in self._bots.items():
                 bot.on_match_end(self._matches[seat], inprocess.result_of(play))

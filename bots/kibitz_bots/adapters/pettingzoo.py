@@ -13,10 +13,10 @@
         game.step(action)
 
 An observation is a dict with ``observation``, the game's `features` (float32), and ``action_mask``
-(int8), which is all zeros except for the agent to act. An action is a dense number
-(`Game.dense_action` returns the game's own). The info of the agent to act is a dict with its
-``view`` as a server would send it. Building the view takes about as long as the rest of a step;
-``views=False`` omits it. Environments can be copied and pickled at any time.
+(int8), which is all zeros except for the agent to act. Actions are numbered from 0 without gaps;
+`learning.dense_action` converts such a number to the game's own action. The info of the agent to
+act is a dict with its ``view`` as a server would send it. Building the view takes about as long as
+the rest of a step; ``views=False`` omits it. Environments can be copied and pickled at any time.
 
 Rewards are given at the end: 1 for finishing ahead of all others, -1 for finishing last, 0 for a
 draw between two.
@@ -63,7 +63,7 @@ def env(
 
 
 class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
-    """A play of one game; see the module docstring. `seats` defaults to the game's minimum."""
+    """A game as an environment; see the module docstring. `seats` defaults to the minimum."""
 
     metadata = {"render_modes": ["ansi"], "is_parallelizable": False, "name": "kibitz"}  # noqa: RUF012
 
@@ -113,7 +113,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return self._observation_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Start a new play; `seed` makes the deals of this and later plays repeatable."""
+        """Start a new episode; `seed` makes the deals of this and later episodes repeatable."""
         if seed is not None:
             self._source = np.random.default_rng(seed)
         deal = int(self._source.integers(2**53))
@@ -197,16 +197,16 @@ class _CheckedIterable(AECIterable[str, Any, Any]):  # type: ignore[misc]
 
 
 class CheckedEnv(GameEnv):
-    """A play with the checks of PettingZoo's three usual wrappers at a third of their cost.
+    """An environment with the checks of PettingZoo's three usual wrappers at a third of their cost.
 
-    Those are `OrderEnforcingWrapper`, `AssertOutOfBoundsWrapper` and `TerminateIllegalWrapper` with
-    -1 for an illegal action.
+    They are `OrderEnforcingWrapper`, `AssertOutOfBoundsWrapper` and `TerminateIllegalWrapper`; the
+    last gives a reward of -1 for an illegal action.
     """
 
     _has_reset = _has_updated = False
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Start a new play."""
+        """Start a new episode."""
         self._has_reset = self._has_updated = True
         super().reset(seed, options)
 
@@ -229,7 +229,7 @@ class CheckedEnv(GameEnv):
         return _CheckedIterable(self, max_iter)
 
     def step(self, action: int | None) -> None:
-        """Take an action; an illegal one ends the play."""
+        """Take an action; an illegal one ends the episode."""
         if not self._has_reset:
             EnvLogger.error_step_before_reset()
         self._has_updated = True
@@ -264,7 +264,7 @@ def view_of(play: Position, seat: int) -> dict[str, Any]:
 
 
 def observation(play: Position, seat: int) -> Observation:
-    """Return a seat's observation of a play and the mask of its legal actions."""
+    """Return a seat's observation of `play` and the mask of its legal actions."""
     game, state = play.game, play.state
     if play.to_act == seat:
         mask = learning.action_mask(game, state)
@@ -274,7 +274,7 @@ def observation(play: Position, seat: int) -> Observation:
 
 
 def space(play: Position) -> spaces.Space[Any]:
-    """Return the observation space for plays with the same options and seats as this one."""
+    """Return the observation space for games with the same options and seats as `play`."""
     shape = learning.observation_shape(play.game, play.state)
     actions = learning.num_dense_actions(play.game, play.state)
     return spaces.Dict(

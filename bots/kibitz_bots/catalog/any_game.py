@@ -1,8 +1,8 @@
 """The bots that every built-in game has; they need only its rules.
 
-Positions are evaluated by the outcome: an unfinished play has the same value for every seat. So the
-searches see only wins and losses within their horizon, and Monte Carlo tree search plays to the
-end.
+Positions are evaluated by the outcome, and an unfinished match has the same value for every seat.
+The searches therefore see only the wins and losses within their horizon, and the playouts of Monte
+Carlo tree search run to the end of the game.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _GUIDED = mcts(10, epsilon=None, plies=None, widen=None, explore=None)
 
 
 class _ConspiringSpec(EngineSpec):
-    """Makes bots that play together with their allies at the table."""
+    """Makes bots that play together with the allies in their match."""
 
     def __call__(
         self,
@@ -120,7 +120,7 @@ PERSONALITIES = (
     preset(_GAME, IDDFS, EVALUATIONS, "hand"),
     Personality(
         f"{_GAME}/conspirator",
-        "looks one move ahead for all conspirators at the table, recognized by name",
+        "looks one move ahead and favors other conspirators, which it recognizes by name",
         _ConspiringSpec(
             imported("kibitz_search.algorithms.conspiracy:Conspiracy"),
             EVALUATIONS["mobility"].load,

@@ -52,8 +52,8 @@ PERSONALITIES = (
         },
     ),
     _level("beginner", 1, "the report's first level: plays the stone with the best utility"),
-    _level("intermediate", 3, "the report's second level: runs minimax to depth 2 after the stone"),
-    _level("advanced", 5, "the report's third level: runs minimax to depth 4 after the stone"),
+    _level("intermediate", 3, "the report's second level: runs 2-ply minimax after each stone"),
+    _level("advanced", 5, "the report's third level: runs 4-ply minimax after each stone"),
     Personality(
         f"{_GAME}/threat",
         "tracks every threat on the board and searches forcing sequences of fours to the end",

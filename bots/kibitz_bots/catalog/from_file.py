@@ -25,13 +25,13 @@ THREAT = "five-in-a-row/threat-weights"
 ALGORITHMS: dict[str, Algorithm] = {
     f"{GAME}/{search.name}-weights": search for search in (GREEDY, IDDFS, ALPHABETA, MAXN, mcts(10))
 }
-"""The search for each name; the file has the evaluation."""
+"""The search of each bot; the file contains its evaluation."""
 
 
 def find_trained(spec: str) -> BotFactory | None:
     """Return the bot factory for a weights file, None for a spec of another kind.
 
-    Raises `SpecError` for a file that is missing, damaged or of another kind.
+    Raises `SpecError` if the file is missing, damaged or of the wrong kind.
     """
     name, _, text = spec.partition(":")
     if name == TANKS:

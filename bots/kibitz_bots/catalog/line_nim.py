@@ -17,7 +17,7 @@ _SEARCH = "kibitz_search.line_nim"
 
 EVALUATIONS = {
     "parts": NamedEvaluation(
-        imported(f"{_SEARCH}.evaluation:parts"), "by exact values of small parts"
+        imported(f"{_SEARCH}.evaluation:parts"), "by the exact values of small regions"
     ),
     "outcome": NamedEvaluation(imported(f"{_SEARCH}.evaluation:outcome"), "by the result only"),
 }
@@ -34,7 +34,7 @@ PERSONALITIES = (
         (GREEDY, MINIMAX, ALPHABETA, mcts(30, plies=50, epsilon=1.0, widen=0.0)),
         EVALUATIONS,
         "parts",
-        summaries={"greedy": "looks one move ahead, judged by exact values of small parts"},
+        summaries={"greedy": "looks one move ahead, judged by the exact values of small regions"},
     ),
     preset(
         _GAME,

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from kibitz_bots.spec import SpecError
 
 LARGEST = 2**53 - 1
-"""The largest integer that a double represents exactly, and thus every JSON parser."""
+"""The largest safe integer in JSON, since many parsers read numbers as doubles."""
 MOST_TABLE_MIB = 128
 """The maximum table size per match in MiB, for bots that play four matches at once."""
 
@@ -143,21 +143,21 @@ TABLE = Parameter(
     is_memory=True,
     example=64,
 )
-DEFEND = Parameter("defend", float, 10.0, "the own lead at which it plays paranoid", most=1e9)
+DEFEND = Parameter("defend", float, 10.0, "the own lead from which it plays paranoid", most=1e9)
 ATTACK = Parameter(
     "attack",
     float,
     10.0,
-    "the lead of an opponent at which it plays against that opponent",
+    "the lead from which an opponent becomes the target of its moves",
     most=1e9,
 )
 NEAR = Parameter(
-    "near", float, 0.0, "the largest difference between chances that players treat as equal", most=1
+    "near", float, 0.0, "the largest difference in chances that players treat as a tie", most=1
 )
 
 
 def width(usual: int | None = None) -> Parameter:
-    """Return the parameter ``width``; with `usual` None its default depends on the seats."""
+    """Return the parameter ``width``; if `usual` is None, the number of seats sets the default."""
     return Parameter(
         "width",
         int,
@@ -200,10 +200,10 @@ TREE = Parameter(
     is_memory=True,
 )
 HISTORY = Parameter(
-    "history", float, 1.0, "the weight of an action's results in other positions", most=1e6
+    "history", float, 1.0, "the bonus for actions with good results elsewhere in the tree", most=1e6
 )
 IMPLICIT = Parameter(
-    "implicit", float, 0.0, "the weight of the evaluation in every mean value, 0 to 1", most=1
+    "implicit", float, 0.0, "the weight of minimax values in every node's mean, 0 to 1", most=1
 )
 
 
@@ -212,9 +212,9 @@ def by_seats(
     parameter: Parameter,
     otherwise: str = "depends on the number of seats",
 ) -> Parameter:
-    """Return a parameter with the default `usual`; None means that it depends on the seats.
+    """Return a parameter with the default `usual`; None means that the seats determine it.
 
-    The default of `parameter` is then the example for the documentation.
+    In that case the documentation shows the default of `parameter` as an example.
     """
     if usual is not None:
         return replace(parameter, default=usual)
@@ -254,8 +254,8 @@ def mcts_options(
 ) -> tuple[Parameter, ...]:
     """Return the parameters of Monte Carlo tree search; `lead` is the default of ``scale``.
 
-    If `explore` is None it is 0.3, and 0.15 with five or six seats. The search chooses the other
-    parameters that are None, also by the number of seats.
+    If `explore` is None, it is 0.3, or 0.15 with five or six seats. The search derives any other
+    parameter that is None from the number of seats.
     """
     return (
         SEED,

@@ -1,8 +1,8 @@
 """House bots as data: a name with its search, evaluation and parameters.
 
-A search or an evaluation is given by a *loader*, a function that returns it; `imported` makes a
-loader from a module and an attribute. So the catalog can be listed without importing any rules or a
-compiler, and a bot without a search starts instantly.
+The catalog names searches and evaluations by *loaders*: functions that import and return them.
+`imported` makes a loader from a module and an attribute. Listing the catalog therefore imports
+neither rules nor the compiler, and a bot without a search starts instantly.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class EngineSpec:
     """A search and an evaluation; calling it with parameter values returns a bot.
 
     Every search has the parameters ``seed``, ``time`` (seconds per move, 0 for no limit) and
-    ``depth`` (0 for no limit); ``evaluation`` is one of `choices`. All others, and the `fixed`
-    ones, are passed to the search.
+    ``depth`` (0 for no limit); ``evaluation`` is one of `choices`. All other parameters, and those
+    in `fixed`, are passed to the search.
     """
 
     search: SearchLoader
@@ -98,7 +98,7 @@ class Personality:
     evaluation: str = ""
     """The name of its default evaluation, empty if it has none."""
     seats: tuple[int, ...] = ()
-    """The numbers of seats it supports; empty for all of its game."""
+    """The numbers of seats it supports; empty if it supports all that its game does."""
     weights: tuple[Path, ...] = ()
     """The trained-weight files of its default evaluation."""
 
@@ -113,7 +113,7 @@ class Personality:
         return self.name.rpartition("/")[2]
 
     def make(self, **values: Any) -> Bot:
-        """Return a bot with these parameter values and the defaults of the others."""
+        """Return a bot with these parameter values; all other parameters have their defaults."""
         defaults = {parameter.name: parameter.default for parameter in self.parameters}
         given = defaults | values
         bot = self.build(**given)

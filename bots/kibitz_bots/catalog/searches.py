@@ -1,9 +1,9 @@
 """The searches for all games, and the bots that combine one with an evaluation of a game.
 
-`bots_by` makes one bot per search, whose parameter ``evaluation`` selects the evaluation; `preset`
-makes a named bot for a fixed pair. A search fits a game if its ``supports`` returns true.
-Two-player games omit the multi-player searches, since max^n and the paranoid search are then
-minimax without a table.
+`bots_by` makes one bot per search; its parameter ``evaluation`` selects the evaluation. `preset`
+makes a bot for a fixed pair of search and evaluation. A search can play a game if its ``supports``
+returns None. The catalogs of two-player games omit the multi-player searches: with two players,
+max^n and the paranoid search are minimax without a transposition table.
 """
 
 from __future__ import annotations
@@ -63,8 +63,9 @@ def bots_by(
 ) -> Iterator[Personality]:
     """Yield one bot per search, named after it.
 
-    Its default evaluation is `usual`; in games with several, its parameter ``evaluation`` selects
-    another. `summaries` overrides the descriptions of some bots, by search name.
+    Its default evaluation is `usual`. If the game has several evaluations, the bot's parameter
+    ``evaluation`` selects another. `summaries` overrides the descriptions of some bots, by search
+    name.
     """
     for algorithm in algorithms:
         summary = (summaries or {}).get(algorithm.name)
@@ -153,7 +154,7 @@ BRS = Algorithm(
 MPMIX = Algorithm(
     name="mpmix",
     load=imported("kibitz_search.algorithms.mpmix:MpMix"),
-    summary="plays paranoid when it leads, against a leading opponent, else max^n; judged {by}",
+    summary="plays paranoid if it leads, attacks an opponent who leads, else max^n; judged {by}",
     parameters=(SEED, TIME, PLIES, width(), DEFEND, ATTACK),
 )
 

@@ -82,7 +82,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/ann-report",
-        "uses the report's network and training, with the codes of the local board as input",
+        "uses the report's network and training; the input is the cell codes of the local board",
         EngineSpec(_REPORT_NETWORK, functools.partial(_shipped, "ann-report"), at_once=16),
         (SEED,),
         algorithm="network",
@@ -90,7 +90,7 @@ PERSONALITIES = (
     ),
     Personality(
         f"{_GAME}/ann-report-scaled",
-        "uses the report's network with the codes divided by ten",
+        "uses the report's network, with the cell codes divided by ten as input",
         EngineSpec(_REPORT_NETWORK, functools.partial(_shipped, "ann-report-scaled"), at_once=16),
         (SEED,),
         algorithm="network",

@@ -1,7 +1,7 @@
 """A bot that recognizes its own kind at the table and plays for the group.
 
 It recognizes them by name, since the protocol reveals nothing else about players. It demonstrates
-why events need safeguards: an entrant with several bots at one table wins more with them than
+why events need safeguards: several bots of one entrant in the same match win more together than
 independent bots would.
 """
 
@@ -19,7 +19,7 @@ NAME = "conspirator"
 
 
 class ConspiringBot(EngineBot):
-    """Plays the search `Conspiracy`, with the players that share its name as allies."""
+    """Plays with the search `Conspiracy`; its allies are the players that share its name."""
 
     def choose(self, turn: Turn) -> Move:
         """Return the best move for the group."""
@@ -31,7 +31,10 @@ class ConspiringBot(EngineBot):
 
 
 def friends(players: Sequence[Player], seat: int) -> frozenset[int]:
-    """Return the other seats whose players are named conspirators, house bots or not."""
+    """Return the other seats of players that are conspirators by their name.
+
+    The name may be that of a house bot and may end in a number.
+    """
     kind = re.compile(rf"(house )?{NAME}([ -]\d+)?", re.IGNORECASE)
     return frozenset(
         other

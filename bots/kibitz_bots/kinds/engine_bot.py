@@ -38,13 +38,13 @@ class Searcher:
 class EngineBot(Bot):
     """Plays the moves that `search` finds with `evaluation`.
 
-    `evaluation` is None for a search without weights, which gets a record without fields. `seconds`
-    is the time limit per move, None to follow the clock. `depth` is the search's limit, in plies or
-    its own unit, 0 for none. `seed` makes the play repeatable except for the effects of time.
+    If `evaluation` is None, every unfinished position has the value 0. `seconds` is the time limit
+    per move, None to follow the clock. `depth` limits the search, in plies or in the search's own
+    unit; 0 means no limit. `seed` makes the moves repeatable, unless a time limit stops the search.
     `at_once` is the maximum number of concurrent matches. `parameters` are passed to the search as
     keyword arguments.
 
-    Preparing or asking the bot raises `ValueError` for a game that the search does not support.
+    `prepare` and `choose` raise `ValueError` for a game that the search does not support.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class EngineBot(Bot):
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
         """Compile or load everything for the programme by searching each start position once.
 
-        Only the machine code is kept: a table would be as large as in a match.
+        The searches are discarded afterwards, because their tables are as large as in a match.
         """
         for state, info in _start_states(programme, self.games, self.seats):
             self._prepare(state, info)
@@ -79,7 +79,7 @@ class EngineBot(Bot):
         self._search = self._ev = None
 
     def _warm_up(self, state: np.record, info: GameInfo) -> None:
-        """Compile or load the code for searching plays with the options and seats of `state`."""
+        """Compile or load the code for matches with the options and seats of `state`."""
         sample = (lambda seed: state.copy()) if info.hidden else None
         result = self._find(state, SearchLimits(0.001, self._depth, sample=sample))
         _line_notation(registry.get(info.name), state, result)
@@ -96,7 +96,8 @@ class EngineBot(Bot):
             if (self._kind, state.dtype) not in _WARM:
                 # An unprepared bot compiles now, before it reads the remaining time.
                 self._warm_up(state, info)
-                # The tables left by such a short search depend on the machine's speed.
+                # Discard its tables: how much a search with a time limit writes to them depends on
+                # the machine's speed.
                 self._search = self._ev = None
                 self._prepare(state, info)
         seed = f"{turn.match.id if self._seed is None else self._seed}/{turn.seat}/{turn.ply}"
@@ -141,15 +142,15 @@ class EngineBot(Bot):
 
 
 _WARM: set[tuple[type[Search], Any]] = set()
-"""The searches warmed up in this process, with the types of their states."""
+"""The searches warmed up in this process, each with the type of the states that it searched."""
 
 
 def _start_states(
     programme: Sequence[ProgrammeItem], games: Sequence[str], seats: Sequence[int]
 ) -> list[tuple[np.record, GameInfo]]:
-    """Return start states for all games and numbers of seats that a bot supports.
+    """Return a start state for every item of the programme that a bot can play.
 
-    Without a programme, each game has its minimum number of seats.
+    Without a programme, return one for each of its games, with the fewest seats it supports.
     """
     wanted: list[tuple[str, dict[str, Any], int | None]] = [
         (item.game, dict(item.options), item.seats)

@@ -19,7 +19,11 @@ class RandomBot(Bot):
         self.seed = seed
 
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Build a first turn in advance, in case the rules must list the moves for the server."""
+        """Do nothing.
+
+        Bots that define `prepare` are warmed up with the rules of a first turn. This bot needs them
+        when the server does not list the moves.
+        """
 
     def choose(self, turn: Turn) -> Move:
         """Return a random legal move."""

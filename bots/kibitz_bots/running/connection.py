@@ -3,14 +3,14 @@
 `run` connects, takes a seat in a lobby, warms the bot up, reports ready, and plays the lobby's
 matches, including rematches. It ends
 
-- after `matches` matches, when its lobbies are gone, or when no seat is left to resume;
-- on `Stop.drain`: the bot finishes running matches and leaves new ones. It first reports not ready
-  to hosts that arrange matches, so that they start none;
-- on `Stop.leave` or `Stop.detach`: at once.
+- after `matches` matches, or when it has neither a lobby nor a running match left;
+- on the first `Shutdown.interrupt`: the bot reports not ready to hosts that arrange matches,
+  finishes its running matches, and leaves any match that still starts;
+- on the second `interrupt`, on `Shutdown.immediate` or on `Shutdown.detach`: at once.
 
-A bot that seeks opponents plays with players who seek the same. While it has rounds left it asks
-for a rematch, and seeks again if there is none. A bot on a standing ladder waits until the ladder
-has a lobby, and joins the next one when that lobby closes.
+A bot that seeks opponents requests a rematch after each round, until it has played its rounds. When
+a lobby closes before that, it seeks again. A bot on a standing ladder waits until the ladder has a
+lobby, and joins the ladder's next lobby when that one closes.
 
 A bot that crashes or answers illegally loses only that match, and `RunStats.faults` counts it. With
 ``on_fault="exit"`` the first fault ends the whole run.
@@ -64,7 +64,7 @@ LADDER_SECONDS = 5.0
 ENTER_LATER = frozenset(
     {Code.FULL, Code.NO_SUCH_LOBBY, Code.WRONG_STATE, Code.UNAVAILABLE, Code.RATE_LIMITED}
 )
-"""Refusals after which a bot retries to enter its ladder."""
+"""Refusals after which a bot tries again to join its ladder or to seek opponents."""
 MAX_ENGINE_TEXT = 200
 """The maximum length of a bot's name and version in a record."""
 
@@ -85,7 +85,7 @@ class RunConfig:
     """The settings of a run."""
 
     lobby: str | None = None
-    """The lobby to join; None to play at a resumed player's tables."""
+    """The lobby to join; None to continue in the lobbies of a resumed player."""
     invite: str | None = None
     ladder: str | None = None
     """The standing ladder to play on."""
@@ -117,7 +117,7 @@ class NothingToPlay(ValueError):
 
 
 class Shutdown:
-    """Lets other code end a run, even before it has started."""
+    """A handle with which other code ends a run, even before the run has started."""
 
     def __init__(self) -> None:
         self.draining = asyncio.Event()
@@ -198,13 +198,13 @@ async def run(
 ) -> RunStats:
     """Connect, play, and return the statistics.
 
-    `make` creates a bot for every match, and one more to read attributes from. `keep` receives the
-    secret with which another process can reconnect as this player. On the standing ladder `ladder`
-    every `source`, a digest of the bot's code, is a separate entrant, and the bot waits for the
-    server indefinitely. With `warm` the bot warms up and waits for `hold` before it connects,
-    because the clock of a resumed seat is already running. Raises `RefusedError` when the server
-    refuses the connection or the lobby, `SessionError` when it cannot be reached or ends the
-    session.
+    `make` creates a bot for every match, and one more for the attributes and the warm-up. `keep`
+    receives the secret with which another process can reconnect as this player. With `ladder`, the
+    bot retries an unreachable server indefinitely, and each `source`, a digest of the bot's code,
+    is a separate entrant. With `warm`, the bot warms up for these items before it connects, because
+    the clock of a resumed seat may already be running. It also awaits `hold` before it connects.
+    Raises `RefusedError` when the server refuses the connection or the lobby, `SessionError` when
+    it cannot be reached or ends the session.
     """
     probe_bot = make()
     config = RunConfig(
@@ -257,7 +257,7 @@ class BotConnection:
             terminal=terminal,
             on_fault=self._count_fault,
         )
-        # Matches that this bot is playing, and those in which it had a seat before it reconnected.
+        # Running matches, and matches named in the welcome that have not sent a snapshot yet.
         self._sessions: dict[str, MatchSession] = {}
         self._expected: set[str] = set()
         # Matches that are over or were left; late messages about them are ignored.
@@ -265,7 +265,8 @@ class BotConnection:
         self._lobbies: set[str] = set()
         self._readying: set[str] = set()
         self._warmed = None if warmed is None else [*warmed]
-        # Whether the run should end, and whether to leave matches that still start.
+        # Draining: start nothing new. Stood down: the hosts know, so leave matches that still
+        # start.
         self._draining = False
         self._stood_down = False
         # Lobbies whose hosts arrange matches.
@@ -273,7 +274,7 @@ class BotConnection:
         self._rounds = SeekRounds()
         self._ended = asyncio.Event()
         self._tasks: set[asyncio.Task[Any]] = set()
-        # The first exception in one of our tasks; it ends the run.
+        # The first exception in a task of this run; it ends the run.
         self._failure: BaseException | None = None
 
     async def until(self, stop: Shutdown) -> RunStats:
@@ -323,9 +324,8 @@ class BotConnection:
             else:
                 try:
                     if lobby in self._lobbies and not self._expected:
-                        await self._client.leave(
-                            lobby
-                        )  # the ladder has another version of this bot
+                        # The lobby lists an earlier version of this bot; join as the new one.
+                        await self._client.leave(lobby)
                     return await self._join(lobby)
                 except RefusedError as error:
                     if error.code not in ENTER_LATER:
@@ -352,7 +352,7 @@ class BotConnection:
     async def _ask_rematch(self, lobby: str) -> None:
         try:
             await self._client.hosting.rematch(lobby)
-        except (RefusedError, UnansweredError) as error:  # the others have left, or it has closed
+        except (RefusedError, UnansweredError) as error:  # they have left, or it has closed
             log.debug("lobby %s: %s", lobby, error)
 
     async def _find_ladder(self, ladder: str) -> str | None:
@@ -372,7 +372,8 @@ class BotConnection:
     async def _stand_down(self) -> None:
         """Report not ready to hosts that arrange matches, then end the run if possible.
 
-        Matches that were already started are announced before the hosts' answer, and are finished.
+        The server announces all matches that have already started before it answers, so the bot
+        still plays these.
         """
         for lobby in sorted(self._arranged & self._lobbies):
             try:
@@ -453,7 +454,7 @@ class BotConnection:
             case Refused():
                 log.warning("server: %s: %s", message.code, message.message)
             case _:
-                pass  # news for spectators
+                pass  # only for spectators
 
     def _on_snapshot(self, snapshot: Snapshot) -> None:
         """Start a match, or continue it after a reconnect."""
@@ -542,7 +543,7 @@ class BotConnection:
         await self._warm_up(view.settings.programme)
         try:
             await self._client.ready(view.lobby)
-        except (RefusedError, UnansweredError) as error:  # its next update contains the state
+        except (RefusedError, UnansweredError) as error:  # retried at the lobby's next update
             log.warning("lobby %s: %s", view.lobby, error)
         self._readying.discard(view.lobby)
 

@@ -41,7 +41,8 @@ def local_match(play: Position, seat: int, name: str = "local") -> Match:
 def local_turn(play: Position, match: Match, think_ms: int = THINK_MS, *, nodes: int = 0) -> Turn:
     """Return the current turn of a play as a server would announce it to `match.seat`.
 
-    With `nodes` the budget is that many positions, and its clock only counts calls.
+    With `nodes` the budget is a number of positions instead of time, and its clock advances by a
+    fixed step at each reading.
     """
     game, state = play.game, play.state
     budget = Budget(think_ms, None, time.monotonic())
@@ -107,7 +108,7 @@ def play_locally(
 
     `bots` has one entry per seat, in seat order: a bot class, a function that creates a bot, a bot,
     a function ``agent(observation)``, or a spec such as ``"tanks/random"`` or ``"mybot.py"``.
-    `options` override the game's defaults; `seed` determines the chance outcomes at the start.
+    `options` override the game's defaults; `seed` determines a random start, such as a deal.
     `think_ms` is the budget of every turn, which is not enforced. `on_move` is called with the
     position after every move and must not change it.
 
@@ -153,7 +154,7 @@ def _made(bot: str | Bot | BotFactory | Callable[..., Any]) -> Bot:
 
 
 def result_of(position: Position) -> Result:
-    """Return the result of a finished play as a server would send it."""
+    """Return the result of a finished game as a server would send it."""
     outcome = position.outcome
     assert outcome is not None, "a play without a seat to act must be over"
     seats = [

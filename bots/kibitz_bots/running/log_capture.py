@@ -19,7 +19,7 @@ from typing import TextIO
 MAX_BATCH = 2000
 """The maximum length of a note in the protocol."""
 INTERVAL_MS = 1000
-"""The long-run limit on notes: one per match in this many milliseconds."""
+"""The sustained rate of notes: one per match in this many milliseconds."""
 BURST = 8
 """The number of notes a match may send at once after a pause."""
 MAX_PENDING = 16_000
@@ -42,7 +42,7 @@ class LogBuffer:
         self._partial = ""
         # Characters returned so far.
         self._given = 0
-        # When the allowance would be full again, by the caller's clock.
+        # When the full burst will be available again, by the caller's clock.
         self._full_ms = 0.0
 
     def write(self, text: str) -> None:

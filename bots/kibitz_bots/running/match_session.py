@@ -7,7 +7,7 @@ Outcomes of a turn
 - An illegal move: the refusal is logged and noted, and the bot is asked again with the reason in
   `Turn.refusal`. After a second refusal the bot resigns.
 - An exception: the traceback is printed and added to the record as a note, and the bot resigns,
-  since running out of time would not explain the failure.
+  because a loss on time would hide the cause.
 - No answer: the flag fell or the match ended while the bot was thinking. `Turn.cancelled` is set,
   an ``async`` `choose` is canceled, and a late answer is dropped.
 
@@ -50,7 +50,7 @@ MAX_ATTEMPTS = 2
 FLUSH_INTERVAL_S = 1.0
 """How often to record the output of a thinking bot, in seconds."""
 TIMING_FORMAT = "match %s: ply %d: budget %d ms, sent %.1f ms after its end, accepted in %.1f ms"
-"""The log line for an accepted move; the second time is negative if sent before the deadline."""
+"""The log line for an accepted move; "sent" is negative if the bot met its deadline."""
 BAD_ANSWERS = frozenset({Code.ILLEGAL, Code.MALFORMED, Code.TOO_LARGE})
 """Refusals caused by the bot's answer."""
 RETRY_LATER = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE})
@@ -89,7 +89,7 @@ class MatchSession:
         # The turn that the bot is thinking about, and the task of an ``async`` `choose`.
         self._turn: Turn | None = None
         self._thinking: asyncio.Future[Any] | None = None
-        # Set once the match no longer needs this bot; None means that there is no result.
+        # Set when the bot's part in the match is over: to the result, or to None if it gets none.
         self._over: asyncio.Future[Result | None] = asyncio.get_running_loop().create_future()
         self._resigned = False
         self._comment_faults_noted = False
@@ -117,7 +117,7 @@ class MatchSession:
             self._inbox.put_nowait(message)
 
     def on_progress(self, message: Event | Snapshot) -> None:
-        """Handle a match that went on without the answer, or with another player."""
+        """Cancel a turn that is over; end the session if another player has taken the seat."""
         entry = message.entry if isinstance(message, Event) else None
         if isinstance(entry, Replaced) and entry.seat == self.match.seat:
             log.warning("match %s: seat taken over, cause %s", self.match.id, entry.cause)
@@ -211,7 +211,7 @@ class MatchSession:
     def _update_overhead(self, turn: Turn, sent: float) -> None:
         """Update the estimated overhead with a move that was just accepted."""
         taken_ms = (self._context.clock() - sent) * 1000
-        # After a retry the time includes both attempts.
+        # A second attempt is late because of the first one, not because of overhead.
         late_ms = 0.0 if turn.refusal else (sent - turn.budget.deadline) * 1000
         self._context.overhead = self._context.overhead.learn(taken_ms, late_ms)
         log.info(TIMING_FORMAT, self.match.id, turn.ply, turn.budget.ms, late_ms, taken_ms)
@@ -260,7 +260,7 @@ class MatchSession:
         self._flush_notes()
 
     def _note_comment_faults(self, turn: Turn) -> None:
-        """Note the faults of comments only once per match, since a bot repeats them every turn."""
+        """Note invalid comments once per match, since bots tend to repeat a fault every turn."""
         if turn.comment_faults and not self._comment_faults_noted:
             self._comment_faults_noted = True
             self._report(

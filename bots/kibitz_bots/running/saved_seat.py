@@ -1,9 +1,10 @@
 """Saves a bot's resume secret on disk, so that it can resume its seats after being killed.
 
 A server identifies a guest by the resume secret of its first welcome. Without the secret, a
-restarted bot finds its own name taken for as long as its match runs. Each server, name and bot has
-a file for the secret (`state_file`), from the welcome until the run ends normally. A second process
-of the same bot uses the next file and is a separate player.
+restarted bot finds its own name taken for as long as its match runs. The secret is written to a
+file after the welcome and removed when the run ends normally (`state_file`). Each combination of
+server, player name and bot has its own numbered files. If another process of the same bot has
+locked the first file, this process uses the next one and is a separate player.
 
 Failures do not stop the bot: if the directory cannot be used, a warning is logged and nothing is
 saved.

@@ -39,7 +39,7 @@ class _Worker:
 
 
 _idle: list[_Worker] = []
-"""The idle workers; one whose bot never returns is simply not among them."""
+"""The idle workers. A worker with a bot that never returns is not added again."""
 
 
 async def in_thread(call: Callable[[], Outcome]) -> Outcome:
@@ -68,7 +68,7 @@ async def in_thread(call: Callable[[], Outcome]) -> Outcome:
 
 
 def _as_exception(error: BaseException) -> Exception:
-    """Convert an exception to one that a future accepts and that ends only the turn."""
+    """Wrap an exception that a future rejects (StopIteration) or that would end the process."""
     if isinstance(error, Exception) and not isinstance(error, StopIteration):
         return error
     stand_in = RuntimeError(f"{type(error).__name__} raised: {error}")

@@ -1,7 +1,7 @@
 """Warm up a bot: its search, and the rules' kernels and models for a first turn.
 
-A searching bot reads a state from its view, lists moves and encodes one. The first call loads the
-machine code for these steps, which should not use clock time.
+In a turn, a searching bot reads a state from its view, lists the moves and encodes one. The first
+turn would also load the machine code for these steps. The warm-up does so before a clock runs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def warm_up(bot: Bot, programme: Sequence[ProgrammeItem]) -> None:
-    """Warm up a bot, including the code for its turns if it defines a warm-up."""
+    """Call the bot's `prepare`; if it defines one, also run the rules' part of a first turn."""
     bot.prepare(programme)
     if type(bot).prepare is not Bot.prepare:
         exercise_rules(programme, bot.games)
