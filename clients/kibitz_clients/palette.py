@@ -131,7 +131,7 @@ def trail_glyph(seat: int) -> str:
 
 
 def piece_glyph(seat: int, colours: Sequence[PieceColour] = ()) -> str:
-    """Return the character for `seat` beside a board whose pieces have `colours`."""
+    """Return the glyph of `seat`, or of its stones if the pieces of the board have `colours`."""
     return PIECE_GLYPHS[colours[seat]] if seat < len(colours) else seat_glyph(seat)
 
 

@@ -70,7 +70,7 @@ class ClientState:
                 pass
 
     def fill_missing(self, match: str, events: Iterable[Event], wanted: tuple[int, int]) -> None:
-        """Insert earlier events of a match, and its start when they reach back to it."""
+        """Insert earlier events of a match; add its start once the first event is known."""
         timeline = self.matches[match]
         timeline.fill_missing(events, wanted)
         self._add_start(timeline)

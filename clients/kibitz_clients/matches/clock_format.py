@@ -36,7 +36,7 @@ def read_clock(control: TimeControl, clock: Clock, elapsed_ms: int = 0) -> Clock
 
 
 def _text(control: TimeControl, clock: Clock, elapsed: int) -> str:
-    """Format the running part, followed by a plus and the reserve."""
+    """Format the part that is running, followed by ``+`` and the reserve."""
     parts = [control.move_ms, clock.main_ms, clock.bank_ms]
     for index, part in enumerate(parts):
         taken = min(part, elapsed)

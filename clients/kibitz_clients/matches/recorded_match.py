@@ -74,7 +74,7 @@ def build_timeline(
 
 
 def events(game: Game, record: Record, viewpoint: Viewpoint = None) -> Iterator[Event]:
-    """Yield the events as sent to a viewer, by default to one who may see everything."""
+    """Yield the events that a viewer receives; by default the viewer sees everything."""
     table = Replayer(game, record.setup, viewpoint)
     for entry in record.entries:
         yield table.apply(entry)

@@ -42,7 +42,7 @@ MAX_HISTORY_REQUEST = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchInfo:
-    """The fixed facts of a match, although a seat's player may be replaced."""
+    """The facts of a match that do not change, except that a player may be replaced."""
 
     match: str
     lobby: str | None
@@ -82,7 +82,7 @@ class MatchInfo:
         )
 
     def to_brief(self, result: Result | None) -> MatchBrief:
-        """Return the match in the form for lists."""
+        """Return the match as an element of a list of matches."""
         return MatchBrief(
             match=self.match,
             lobby=self.lobby,
@@ -99,8 +99,8 @@ class MatchInfo:
 class Frame:
     """A match right after entry `seq`, as seen by one viewer.
 
-    `entry` is None for the start and for the state in which a late viewer joined; `view` is None if
-    the viewer does not know it.
+    `entry` is None for the start of the match, and for the first frame of a viewer who joined
+    later. `view` is None if the viewer did not receive the position.
     """
 
     seq: int
@@ -110,7 +110,7 @@ class Frame:
     entry: Entry | None = None
     clocks: tuple[Clock, ...] | None = None
     mover: int | None = None
-    """The seat that has moved, if the entry is hidden but a turn has passed."""
+    """The seat that moved, if the entry is a hidden move."""
 
     @property
     def comment(self) -> Comment | None:
@@ -142,10 +142,10 @@ class Timeline:
         self.viewpoint: int | None = None
         """The viewpoint on a record (`viewer_events.Viewpoint`); None shows everything."""
         self.frames_seen_by: Callable[[int | None], list[Frame]] | None = None
-        """A function for the frames from another viewpoint, if these are known and may differ."""
+        """Returns the frames from another viewpoint; None if there are none or all are equal."""
         self._frames: dict[int, Frame] = {}
         self._order: list[int] = []
-        # Numbers of events that the server refused, which are not requested again.
+        # The numbers of events that the server refused; they are not requested again.
         self._unavailable: set[int] = set()
         # The start of the current turn, if known.
         self._turn_began = 0
@@ -231,7 +231,7 @@ class Timeline:
         self.away = {}
         last = self._frames.get(finished.seq)
         if last is not None:
-            # Empty if the game failed to render the end on the server.
+            # `finished.view` is empty if the game's code failed on the server.
             self._insert(replace(last, view=finished.view or last.view, to_act=TERMINAL))
 
     def set_viewpoint(self, viewpoint: int | None) -> None:
@@ -258,7 +258,7 @@ class Timeline:
     # ------------------------------------------------------------------ missing events
 
     def missing(self) -> tuple[int, int] | None:
-        """Return the first number and the count of the oldest missing events."""
+        """Return the first number and the length of the oldest gap; None if no event is missing."""
         known = itertools.chain(
             (seq for seq in self._order if seq and self._frames[seq].entry is not None), ()
         )
@@ -271,7 +271,7 @@ class Timeline:
         return first, min(after - first, MAX_HISTORY_REQUEST)
 
     def fill_missing(self, events: Iterable[Event], wanted: tuple[int, int]) -> None:
-        """Insert the answer to `wanted`; events missing from it are not requested again."""
+        """Insert the events received for `wanted`; those still missing are not requested again."""
         first, count = wanted
         for event in sorted(events, key=lambda event: event.entry.seq):
             if event.entry.seq <= self._order[-1]:

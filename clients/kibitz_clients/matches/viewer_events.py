@@ -136,7 +136,7 @@ class Replayer:
         self._flagged = False
 
     def _flag(self, entry: Flagged) -> None:
-        """Apply a fallen flag, which passes the turn in games that skip."""
+        """Apply a fallen flag; in some games it skips the turn."""
         self._set_clock(entry.seat, EMPTY_CLOCK)
         self._flagged = self._game.info.on_flag != "skip"
         if not self._flagged:

@@ -1,6 +1,7 @@
-"""The connection of a player controlled by calls, opened when needed.
+"""The connection of a player whose moves are tool calls; it opens at the first call.
 
-A task keeps the `ClientState` up to date between calls; calls wait here for messages and answers.
+A task keeps the `ClientState` up to date between calls. The calls use this module to wait for
+messages and answers.
 """
 
 from __future__ import annotations
@@ -41,10 +42,11 @@ class CallError(Exception):
 
 
 class ServerLink:
-    """The connection to the server, opened when a call needs it, so that an agent can start before
-    the server.
+    """The connection to the server, opened by the first call that needs it.
 
-    `connection` is None until `keep_connected` has one.
+    An agent can therefore start before the server.
+
+    `connection` is None until `keep_connected` has opened it.
     """
 
     def __init__(
@@ -56,11 +58,11 @@ class ServerLink:
         self._connection = connection
         self._now = now
         self._changed = asyncio.Event()
-        """The event set by the next message; a waiting call uses the current one."""
+        """Set and replaced at every message; waiting calls wait for the current one."""
         self._ended: str | None = None
         """The reason why the connection ended."""
         self._attempt: asyncio.Future[str | None] | None = None
-        """The current attempt to connect; its result is the reason for a failure."""
+        """The current attempt to connect; its result is None, or the reason why it failed."""
         self._wanted = asyncio.Event()
         """The event that requests an attempt to connect."""
 
@@ -88,7 +90,7 @@ class ServerLink:
         self._attempt = None
 
     async def server(self) -> Client:
-        """Return the connection, after an attempt to connect if there is none.
+        """Return the connection; try to open it if there is none.
 
         Raises `CallError` with the reason if that fails.
         """
@@ -101,7 +103,7 @@ class ServerLink:
         return self._connection
 
     def begin_to_connect(self) -> asyncio.Future[str | None]:
-        """Let `keep_connected` try to connect once, and return the attempt."""
+        """Make `keep_connected` try to connect once; return a future with the outcome."""
         if self._attempt is None:
             self._attempt = asyncio.get_running_loop().create_future()
             self._wanted.set()

@@ -47,7 +47,7 @@ class ToolPlayer:
         self._now = now
         self._state = self.link.state
         self._told: dict[str, None] = {}
-        """Finished matches whose end has been returned by a call, oldest first."""
+        """Finished matches; a call has already returned their results. Oldest first."""
 
     # --- the hall -----------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ class ToolPlayer:
         return [key for key, timeline in matches if timeline.over and key not in self._told]
 
     def _take_due(self, match: str | None) -> str:
-        """Return the pending events, each only once, except for turns."""
+        """Return all news: notices and results once, open turns at every call."""
         parts, self.link.notices = self.link.notices, []
         for key in self._untold() if match is None else [match]:
             if not self._state.matches[key].over:
@@ -202,7 +202,7 @@ class ToolPlayer:
         self.link.require_connection()
         known = ", ".join(self.matches()) or "none"
         raise CallError(
-            f"match {printable.line(match)} is not one of those you play or watch: {known}"
+            f"you neither play nor watch match {printable.line(match)}; your matches: {known}"
         )
 
     def _game(self, match: str) -> Game | None:

@@ -97,11 +97,11 @@ def monotonic() -> int:
 
 
 class KibitzApp(App[str]):
-    """Watches and plays over `connect`, or shows `recorded`, starting at frame `at`.
+    """Shows live matches over `connect`, or the match `recorded` from frame `at`.
 
     `match` and `lobby` set the first screen, by default the server browser. With `wall` the app
     shows all matches of the lobby or the server at once instead. `play` takes a seat in the lobby.
-    `failure` is the error that ended the application, and the app's result is the sentence about
+    `failure` is the error that ended the application, and the application returns an explanation of
     it; both are None if the user quit.
     """
 

@@ -19,7 +19,7 @@ ARROWS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
 
 
 class MoveChoice:
-    """The choice in the current turn; `send` gets the move, and `say` a sentence to show."""
+    """The move choice of the current turn; `send` plays a move, `say` shows a sentence."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class MoveChoice:
         say: Callable[[str], None],
     ) -> None:
         self.selector: MoveSelector | None = None
-        # The ply of the selector's turn; a resent turn has the same ply.
+        # The turn of the selector; a resent turn has the same ply.
         self.turn: YourTurn | None = None
         self._timeline_cursor = cursor
         self._scene = scene

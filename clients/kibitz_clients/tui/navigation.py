@@ -29,8 +29,8 @@ _OWN_END_S = 10.0
 class ScreenNavigation(Navigation):
     """Opens and closes the screens of the application.
 
-    `live` is whether they are connected to a server. With `follow` the next match opens when one
-    ends.
+    `live` is False if the application shows a record without a server. With `follow`, the next
+    match of the lobby opens when one ends.
     """
 
     def __init__(
@@ -47,9 +47,9 @@ class ScreenNavigation(Navigation):
         self._requests = requests
         self._live = live
         self.follow = follow
-        # The lobbies entered.
+        # The lobbies that the user has entered.
         self._entered: set[str] = set()
-        # Matches that a wall shows, also while one of them is open.
+        # The matches on the wall, including one opened from it.
         self._on_wall: set[str] = set()
         # The requested match, which is shown as soon as its snapshot arrives.
         self._awaited: str | None = None
@@ -64,7 +64,8 @@ class ScreenNavigation(Navigation):
             try:
                 await self._requests.connection.join(lobby, invite=invite, role=role)  # type: ignore[arg-type]
             except RefusedError as error:
-                # A seat may outlive its lobby; then show the match.
+                # The lobby may be gone while the user still has a seat in a match; then show the
+                # match.
                 if not self._requests.connection.seats:
                     raise
                 self._entered.discard(lobby)
@@ -102,7 +103,8 @@ class ScreenNavigation(Navigation):
                 self._entered.discard(lobby)
                 self.show_notice(f"lobby {lobby} was closed: {reason}")
             case MatchLost(match=match, code=Code.OVER) if match in self._on_wall:
-                # It ended before the new request; a wall moves on to the next one automatically.
+                # The match ended before the client requested it again. The wall replaces it
+                # automatically.
                 if match in self._state.matches:
                     self._requests.send(self._open_record(match))
             case MatchLost(match=match, message=sentence):
@@ -111,7 +113,7 @@ class ScreenNavigation(Navigation):
                 pass
 
     def _shows_running_match(self, match: str) -> bool:
-        """Return whether this or another running match of the user is on the screen."""
+        """Return whether the screen shows this match or a running match in which the user plays."""
         if not isinstance(self._app.screen, MatchScreen):
             return False
         shown = self._app.screen.timeline
@@ -224,7 +226,7 @@ class ScreenNavigation(Navigation):
             self._enter_lobby(lobby)
 
     def _tell_own_end(self, left: Timeline) -> None:
-        """Show the result of the user's match; the next one may replace it before it is drawn."""
+        """Show the result of the user's match as a notice; the next match may open at once."""
         if self._live and left.info.you is not None and left.result is not None:
             game = self._state.games.get(left.info.game)
             summary = descriptions.result_summary(left.info, left.result, game)

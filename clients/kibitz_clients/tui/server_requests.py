@@ -1,4 +1,4 @@
-"""Requests to the server, each in a worker of the application that reports to its caller."""
+"""Requests to the server. Each runs in a worker of the application and reports its outcome."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ServerRequests:
     @property
     def connection(self) -> Client:
         if self.established is None:
-            raise AssertionError("a request before the connection is open")
+            raise AssertionError("requests need an open connection")
         return self.established
 
     @property

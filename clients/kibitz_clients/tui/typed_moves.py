@@ -30,7 +30,7 @@ COMMAND_PREFIXES = (":", "/")
 
 
 class TypedMoves:
-    """The input line: `run` gets the action of a command, and `say` a sentence to show."""
+    """The input line; `run` performs the action of a command, `say` shows a sentence."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class TypedMoves:
         self._send = send
         self._say = say
         self._run = run
-        # The move that the typed text means.
+        # The legal move that the typed text stands for.
         self._option: MoveOption | None = None
 
     def _edited(self) -> None:
@@ -54,7 +54,7 @@ class TypedMoves:
         self._say("")
 
     def match_turn(self) -> None:
-        """Find the move of the current turn that the input means."""
+        """Find the legal move that the input stands for in the current turn."""
         self._option = None
         text, selector = self.line.value, self._choice.selector
         command = not text or text.startswith(COMMAND_PREFIXES)
@@ -78,7 +78,7 @@ class TypedMoves:
             self.line.clear()
             self._say("this game is not installed here, so you cannot play it")
         elif self._choice.selector is None:
-            # The move is kept in the line, and enter plays it on the user's turn.
+            # The text stays in the line, so enter can play it on the user's turn.
             self._say("it is not your turn yet")
         else:
             self.line.clear()

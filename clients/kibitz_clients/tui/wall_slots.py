@@ -1,5 +1,4 @@
-"""Assigns matches to the boards of a wall, and computes how many fit, without drawing or
-connection.
+"""Assigns matches to the boards of a wall and computes how many boards fit. Pure.
 
 A board keeps its match until some time after the end. Then it shows the next match of the same
 game, or of any game if it is not reserved.
@@ -56,7 +55,7 @@ class WallSlots:
     played: int = 0
     """The number of matches that have ended so far."""
     _counted: dict[str, None] = field(default_factory=dict)
-    """The latest counted matches, in order, since a server lists them repeatedly."""
+    """The latest matches in `played`, in order; a server lists a match repeatedly."""
 
     @classmethod
     def for_games(cls, games: Sequence[str]) -> WallSlots:
@@ -81,7 +80,7 @@ class WallSlots:
         ]
 
     def past(self, briefs: Iterable[MatchBrief]) -> list[str]:
-        """Return the finished, counted matches that are not on a board."""
+        """Return the matches that have ended and are no longer on a board."""
         shown = {slot.match for slot in self.slots}
         past = self._counted.keys() - shown
         return [brief.match for brief in briefs if brief.match in past]

@@ -1,11 +1,11 @@
 """The files of the browser client, read once, with one digest for all of them.
 
-Every file is at ``/static/<digest>/...``, with the digest of the whole tree: so modules import each
-other by relative paths, and browsers may cache the files forever. All application paths
-(`APP_PATHS`) return the shell, which contains the digest. The shell refers to its files relative to
-its own path, and the modules find everything else relative to theirs (`parts/address.js`). So a
-proxy may serve the site below a path that the server does not know. Files are read when the site is
-created; later changes on disk take effect after a restart.
+Every file is at ``/static/<digest>/...``, with the digest of the whole tree. Modules can therefore
+import each other by relative paths, and browsers may cache the files forever. All application paths
+(`APP_PATHS`) return the same HTML page, the *shell*, which contains the digest. The shell and the
+modules refer to other files only by relative paths (`parts/address.js`), so a proxy may serve the
+site below a path that the server does not know. Files are read when the site is created; later
+changes on disk take effect after a restart.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ STATIC_FILES: Final = Path(__file__).with_name("static")
 SHELL: Final = "app.html"
 ENTRY: Final = "main.js"
 _PLACE: Final = b"%STATIC%"
-"""The placeholder in the shell for the folder of the files ..."""
+"""The placeholder in the shell for the path of the static files."""
 _PRELOADS: Final = b"%PRELOADS%"
-"""... and the one for preload hints of the first module's imports."""
+"""The placeholder in the shell for preload hints: the modules that `ENTRY` imports."""
 _CONTENT_TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -66,7 +66,7 @@ class WebSite:
             _web_file(SHELL, _fill_shell(files, f"{way_up}{root}"), immutable=False)
             for way_up in ("", "../")
         ]
-        """The shell for paths like ``/host``, and for paths like ``/match/m1``."""
+        """The shell for paths with one part, like ``/host``, and with two, like ``/match/m1``."""
         self._files = {
             f"/{root}/{name}": _web_file(name, body, immutable=True)
             for name, body in files.items()
@@ -88,7 +88,7 @@ class WebSite:
 def web_site(folder: Path = STATIC_FILES, rules: Mapping[str, str] | None = None) -> WebSite:
     """Read the browser client. Raises `OSError` if it is missing.
 
-    `rules` has the HTML body of the rules page for each game.
+    `rules` maps each game to the HTML body of its rules page.
     """
     pages = {f"rules/{game}.html": text.encode() for game, text in (rules or {}).items()}
     return WebSite(read_files(folder) | pages)

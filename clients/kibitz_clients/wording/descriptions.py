@@ -163,7 +163,7 @@ def comment_text(comment: Comment) -> str:
 
 
 DECIDED_VALUE = 1e6
-"""The value that a search gives to a win; a loss has the negative."""
+"""The value of a win in searches; that of a loss is the negative."""
 
 
 def _value_text(value: float) -> str:
@@ -179,7 +179,7 @@ def _count_text(number: int) -> str:
 
 
 def player_label(seat: int, who: Player, colours: Sequence[PieceColour] = ()) -> str:
-    """Return a player's name after the seat's glyph, or its stone if pieces have `colours`."""
+    """Return a player's name after the glyph of the seat, or of its stones if it has `colours`."""
     return f"{palette.piece_glyph(seat, colours)} {printable.line(who.name)}"
 
 
@@ -222,7 +222,7 @@ def result_lines(facts: MatchInfo, result: Result) -> list[str]:
 def result_summary(facts: MatchInfo, result: Result, game: Game | None = None) -> str:
     """Describe in one line who won and how: ``● ada wins with five in a row, 31 plies``.
 
-    If `game` is None, the ending is described by the result's own word.
+    Without `game`, the ending is described by the result's reason or cause.
     """
     best = [seat for seat, ended in enumerate(result.seats) if ended.rank == 1]
     if result.cause in UNDECIDED:

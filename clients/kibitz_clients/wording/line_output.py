@@ -50,8 +50,9 @@ async def follow_lines(
 ) -> bool:
     """Write the events of a match, or of all matches of a lobby, until they are over.
 
-    Finally writes a table of the results. Returns whether every match ended, and not because of the
-    server. Raises `KibitzError`, and `ValueError` if neither is given.
+    Then write a table of the results. Returns True if all matches ended and none was aborted by the
+    server or the operator. Raises `KibitzError`, and `ValueError` unless exactly one of `match` and
+    `lobby` is given.
     """
     if (match is None) == (lobby is None):
         raise ValueError("expected either a match or a lobby to follow")
@@ -78,8 +79,8 @@ def write_record_lines(
 ) -> None:
     """Write the events of a recorded match as `seat` saw it, or all of them if None.
 
-    It starts with the events after `ply` plies. Raises `RecordError`, `OSError`, and
-    `ValueError` for a seat or a ply that the match does not have.
+    Skips the events of the first `ply` plies. Raises `RecordError`, `OSError`, and `ValueError` for
+    a seat or a ply that the match does not have.
     """
     recorded = recorded_match.load_record(path, games, seat)
     timeline = recorded.timeline
@@ -104,12 +105,12 @@ def _engine_lines(setup: Setup) -> Iterator[str]:
 
 @dataclass
 class LineWriter:
-    """Turns frames of matches into lines; each frame is written once."""
+    """Formats frames of matches as lines; skips frames that it has already formatted."""
 
     games: Mapping[str, Game]
     as_json: bool = False
     lobby_names: dict[str, str] = field(default_factory=dict)
-    """The names of lobbies; lobbies with unknown names are shown by their key."""
+    """The names of lobbies by key; if a name is missing, lines show the key."""
     # The last frame written of each match, and whether its result was written.
     _written: dict[str, int] = field(default_factory=dict)
     _ended: set[str] = field(default_factory=set)
@@ -135,9 +136,9 @@ class LineWriter:
         self._written[timeline.info.match] = seq
 
     def ended_line(self, brief: MatchBrief) -> str:
-        """Return the line about a match if only its end is known."""
+        """Return the line about a finished match that was not followed."""
         timeline = Timeline(MatchInfo.from_brief(brief))
-        assert brief.result is not None, "only finished matches have a line of their own"
+        assert brief.result is not None, "the match must be finished"
         return self._result_line(timeline, brief.result)
 
     def lobby_trouble(self, view: LobbyView) -> list[str]:
@@ -279,7 +280,7 @@ class _MatchStream:
         self._fetch = fetch
         self._state = ClientState(games)
         self._writer = LineWriter(games, as_json)
-        # The requested matches, and the results of those that are over.
+        # The requested matches, and all matches of the lobby that are over.
         self._requested: set[str] = set()
         self._ended: dict[str, MatchBrief] = {}
         self._closed = False
@@ -337,7 +338,7 @@ class _MatchStream:
 
     @property
     def is_over(self) -> bool:
-        """Whether everything followed has ended."""
+        """Whether all requested matches and the lobby, if any, have ended."""
         if self._requested - self._state.lost.keys() - self._finished():
             return False
         if self._lobby is None or self._closed:
@@ -346,7 +347,7 @@ class _MatchStream:
         return view is not None and view.state in {"finished", "closed"}
 
     def finish(self) -> bool:
-        """Write the table of results, and return whether all is well."""
+        """Write the table of results; return what `follow_lines` returns."""
         ended = list(self._ended.values())
         if not self._writer.as_json and ended:
             self._out("")
@@ -357,7 +358,7 @@ class _MatchStream:
         return self._ended.keys() >= self._requested and UNDECIDED.isdisjoint(causes)
 
     def _note_end(self, brief: MatchBrief) -> None:
-        """Note the end of a match, and write it if its events are not followed."""
+        """Store the end of a match; write a line about it unless its events have been written."""
         if brief.match not in self._ended and brief.match not in self._requested:
             self._out(self._writer.ended_line(brief))
         self._ended.setdefault(brief.match, brief)
@@ -369,7 +370,7 @@ class _MatchStream:
         try:
             await self._connection.watch(brief.match)
         except RefusedError as error:
-            if error.code is Code.OVER:  # it ended before the request arrived
+            if error.code is Code.OVER:  # over before the request arrived
                 with contextlib.suppress(OSError, RecordError):
                     return await self._write_record(brief.match)
             self._state.lost[brief.match] = error.message

@@ -126,10 +126,11 @@ def parse_typed(
 ) -> MoveOption | str:
     """Return the move that `text` means, or a sentence on why it is not a move.
 
-    The game's own notation takes precedence, then any spelling of a legal move: in any case, with
-    any separators, or without them as one word. For words an unambiguous prefix suffices. If the
-    server does not list the legal moves, any move that the game can parse is sent for the server to
-    decide. `turn` has the position for explaining why a move is illegal.
+    The game's own notation takes precedence. Otherwise the text is compared with the spellings of
+    the legal moves; case and separators do not matter, and words may be abbreviated if that is
+    unambiguous. If the legal moves are unknown, every move that the game can parse is accepted, and
+    the server decides. `turn` contains the position, which is needed to explain why a move is
+    illegal.
     """
     text = text.strip()
     try:
@@ -154,7 +155,7 @@ _TOKENS: Final = re.compile(r"[^\W\d_]+|\d+")
 
 
 def _spelling_matches(game: Game, picker: MoveSelector, text: str) -> list[MoveOption]:
-    """Return the moves that a text spells, or else those that it is a prefix of."""
+    """Return the moves with this spelling, or else those with a spelling that begins with it."""
     pieces = _TOKENS.findall(text.lower())
     one_word = re.fullmatch(r"[^\W_]+", text) is not None
     if not pieces:
@@ -173,7 +174,7 @@ def _spelling_matches(game: Game, picker: MoveSelector, text: str) -> list[MoveO
 
 
 def _is_prefix(pieces: Sequence[str], way: Sequence[str], *, one_word: bool) -> bool:
-    """Return whether a spelling starts with `pieces`; never if the last piece is a number."""
+    """Return whether a spelling starts with `pieces`, unless the last piece is a number."""
     if not pieces[-1].isalpha():
         return False
     if one_word and "".join(way).startswith("".join(pieces)):
@@ -195,7 +196,7 @@ def _only_match(options: Sequence[MoveOption], text: str) -> MoveOption | str | 
 
 
 def _why_illegal(game: Game, move: Model, turn: YourTurn | None) -> str:
-    """Return why a move is illegal, as far as this player may know."""
+    """Return why a move is illegal; in games with hidden information, without a reason."""
     plain = f"{game.notation.format(move)} is not a legal move"
     if turn is None or game.info.hidden:
         return plain
@@ -211,7 +212,7 @@ def _why_illegal(game: Game, move: Model, turn: YourTurn | None) -> str:
 def _cells_of(game: Game, move: Model) -> tuple[str, ...]:
     try:
         return game.notation.cells(move)
-    except GameError:  # cells that the board does not have
+    except GameError:  # names cells outside the board
         return ()
 
 

@@ -45,7 +45,7 @@ def format_table(
 
 def terminal_width() -> int:
     """Return the columns of the terminal; no limit if stdout is a pipe or a file."""
-    terminal = sys.stdout is not None and sys.stdout.isatty()  # None if stdout was closed
+    terminal = sys.stdout is not None and sys.stdout.isatty()  # None if closed
     return shutil.get_terminal_size().columns if terminal else sys.maxsize
 
 
@@ -54,7 +54,7 @@ def results_table(
 ) -> list[str]:
     """Return one line per match: its plies, the cause of its end, and the placings.
 
-    With `records`, paths by match, a column has the path of each fetched record.
+    `records` maps matches to the paths of their fetched records, shown in an additional column.
     """
     heads = ["match", "game", "plies", "end", *(["record"] if records else []), "places"]
     rows = [

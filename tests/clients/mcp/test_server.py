@@ -121,7 +121,7 @@ async def test_what_is_wrong_is_a_sentence_and_the_next_call_is_answered(
     games: dict[str, Game], my_turn: FakeServerConnection
 ) -> None:
     wrong: list[tuple[str, dict[str, Any], str]] = [
-        ("look", {"match": "M9"}, "M9 is not one of those you play or watch: M1"),
+        ("look", {"match": "M9"}, "you neither play nor watch match M9; your matches: M1"),
         ("play", {"match": "M1", "move": "e2e4"}, "e2e4"),
         ("play", {"match": "M1"}, "move"),
         ("wait_for_turn", {"seconds": -1}, "greater than 0"),

@@ -61,7 +61,7 @@ class _Page:
         self.header = HEADER if caption.title or caption.subtitle else 0.0
         most = max(1, min(len(caption.players), int((self.width - 48) // 180), 3))
         rows = math.ceil(len(caption.players) / most)
-        # As few columns as these rows need: four players form two rows of two.
+        # Use no more columns than these rows need: four players form two rows of two.
         self.columns = math.ceil(len(caption.players) / max(1, rows)) or 1
         legend = rows * LEGEND_ROW + 22 if rows else 0.0
         room = int((self.width - 52) / LETTER_WIDTH)
@@ -122,7 +122,7 @@ class _Page:
             yield primitives.text(26, self.below + 16 + row * TEXT_ROW, line, 14)
 
     def _note(self, seat: int) -> str:
-        """Return the line below a player's name: the color of the pieces, and more."""
+        """Return the line below a player's name: the color of the pieces and the caption's note."""
         colours, notes = self.scene.colours, self.caption.notes
         parts = [colours[seat] if seat < len(colours) else "", *notes[seat : seat + 1]]
         return ", ".join(part for part in parts if part)

@@ -191,7 +191,7 @@ class _Layout:
         # Buttons on the right are moved this much closer, since a gap of a whole tile is too wide.
         self.beside = max(cell.x for cell in board)
         self.gap = scale.columns - 1 if self.right >= self.beside + 2 else 0
-        # On narrow tiles, brackets at the edge are beside the board.
+        # Narrow tiles have no room for brackets; those at the edge are drawn beside the board.
         spare = int(any(text_width(c) + 2 > _text_columns(scene, c, scale) for c in scene.cells))
         labels = scene.labels
         step = 2 if self.hexagonal else 1
@@ -260,7 +260,7 @@ class _Canvas:
         self.blank = _style(colors.dim, colors.background)
         self.grid = [[(" ", self.blank)] * layout.width for _ in range(layout.height)]
         self.places: dict[tuple[int, int], str] = {}
-        # The brackets that belong to the board cell on their left.
+        # The terminal cells with a bracket that belongs to the board cell on its left.
         self.closing: set[tuple[int, int]] = set()
 
     def label(self, label: Label) -> None:

@@ -80,7 +80,7 @@ _MARKS: Final[Mapping[MarkKind, _MarkStyle]] = {
     "vision": _MarkStyle(tint=0.14),
 }
 _VISIBLE_TEXTS: Final[Mapping[str, str]] = {"·": ":", "": "."}
-"""The texts of free cells in a seat's sight."""
+"""The texts of free cells that a seat sees, by the text of the same cell out of sight."""
 _ARROWS: Final = "↑↗→↘↓↙←↖"
 _CROSSINGS: Final = "·╵╶└╷│┌├╴┘─┴┐┤┬┼"
 """Line characters by the sum of 1 for a line up, 2 right, 4 down, 8 left."""

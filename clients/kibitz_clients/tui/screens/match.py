@@ -80,7 +80,7 @@ class MatchScreen(BaseScreen):
         self.game = game
         self.show_names = False
         self.notice = ""
-        """The latest response to the user: a refusal, or that a move is being sent."""
+        """The latest message to the user, such as a refusal or "sent ..."."""
         # The latest scene and its frame, cached because most redraws only update clocks.
         self._cached_scene: tuple[Frame, Scene] | None = None
 

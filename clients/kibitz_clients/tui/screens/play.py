@@ -45,8 +45,7 @@ _LIST_COLUMNS = 44
 
 
 class PlayScreen(MatchScreen):
-    """The screen of the user's own match: takes moves on their turn, otherwise follows like its
-    base."""
+    """The screen of a match that the user plays: a `MatchScreen` that takes moves on their turn."""
 
     DEFAULT_CSS = """
     PlayScreen #typing { height: 1; padding: 0 1; background: $panel; }
@@ -94,7 +93,7 @@ class PlayScreen(MatchScreen):
 
     def render_content(self) -> None:
         if self._choice.update(self.kibitz_app.client_state.turns.get(self.match), self.game):
-            assert self._choice.selector is not None, "a new turn has a choice"
+            assert self._choice.selector is not None, "a new turn has a selector"
             self.notice = ""
             self._example = self._choice.selector.example
             self._typed.match_turn()

@@ -54,7 +54,7 @@ class Preparation:
 
 @dataclass(frozen=True)
 class WallPlan:
-    """The content of a wall before its matches run."""
+    """What a wall shows before any match runs."""
 
     games: Sequence[str] = ()
     """The names of games with a reserved board."""
@@ -112,7 +112,7 @@ class WallScreen(BaseScreen):
             app.navigation.show_on_wall(match)
         if not self.is_current:
             return
-        # A wall runs as long as its server, so old matches are dropped, except an opened one.
+        # A wall may run for weeks, so drop the data of old matches, except that of an opened one.
         app.client_state.forget(self.boards.past(self._briefs()))
         self.query_one(MatchGrid).show(self._tiles(), now, app.palette)
         self.update_static("title", self._title())

@@ -68,7 +68,7 @@ class MatchGrid(Widget):
         self._scenes: dict[str, tuple[Frame, Scene]] = {}
 
     def show(self, tiles: Sequence[Tile], now: int, colors: Palette) -> None:
-        """Draw the tiles, with clocks as of `now`."""
+        """Draw the tiles; running clocks show the time left at `now`."""
         if colors is not self._colors:
             self._colors = colors
             self._boards = {}
@@ -190,7 +190,7 @@ class MatchGrid(Widget):
     def _board(
         self, tile: Tile, timeline: Timeline, frame: Frame, width: int, height: int, where: str
     ) -> DrawnBoard | None:
-        """Return the board as large as possible, or None; drawn once per position."""
+        """Return the board as large as possible, or None; cached until the position changes."""
         key = timeline.info.match, where
         known = self._boards.get(key)
         if known is None or known[0] is not frame or known[1] != (width, height):

@@ -39,7 +39,7 @@ class MoveLine(Input):
 
     async def _on_key(self, event: events.Key) -> None:
         if event.character is None or not self._takes(event.character):
-            event.prevent_default()  # the handler of the base class, which would insert it
+            event.prevent_default()  # stop the base class from inserting it
 
     def _takes(self, character: str) -> bool:
         return bool(self.value) or character.isalnum() or character in LINE_STARTS

@@ -37,7 +37,7 @@ class Seats(Static):
         colors: Palette,
         colours: Sequence[PieceColour] = (),
     ) -> None:
-        """Draw the lines, with clocks of the newest frame as of `now`.
+        """Draw the lines; if `frame` is the newest, its clocks show the time left at `now`.
 
         `colours` are the pieces' colors by seat, if the game sets them.
         """
