@@ -428,7 +428,7 @@ export class KibitzBoard extends HTMLElement {
     event.stopPropagation();
   }
 
-  /** Return the button cell of an arrow key, if no other cell can be picked. */
+  /** Return the button with the arrow of this key, if only buttons can be picked. */
   #arrowButton(/** @type {string} */ key) {
     const cells = this.#stage?.cells ?? {};
     const next = [...nextCells(this.#picks ?? [], this.#prefix)];

@@ -17,7 +17,7 @@ export class LookPaths {
   }
 
   /**
-   * Set the shape of a cell; `write` shows it.
+   * Set the shape of a cell; `write` then updates the drawing.
    * @param {string} cell
    * @param {string} look classes of the path; empty if the cell has no shape
    * @param {string} shape the part of the path for this cell

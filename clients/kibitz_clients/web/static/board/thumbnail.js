@@ -1,6 +1,7 @@
-// A small board with few elements: one path for all grounds that look alike, and one for all such
-// pieces. A page may have two hundred of them, so they have no listeners, gradients or text. Shapes
-// have absolute coordinates because the browser paints each transformed element separately.
+// A small board with few elements: all cells that look alike form one path, and so do all pieces
+// that look alike. A page may have two hundred such boards, so they have no listeners, gradients or
+// text. Shapes have absolute coordinates because the browser paints each transformed element
+// separately.
 
 import { removes } from "../wire/paint.js";
 import { Layout, outline } from "./geometry.js";
@@ -173,7 +174,8 @@ function singleOf(scenery, cell, at) {
 }
 
 /**
- * Return the look of any other piece, and its shape with its seat's emblem cut out.
+ * Return the look and the shape of a piece that can be joined into a path; its seat's emblem is cut
+ * out.
  * @param {Scenery} scenery @param {Cell} cell @param {Point} at
  * @returns {[string, string] | null}
  */

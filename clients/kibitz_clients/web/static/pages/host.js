@@ -221,7 +221,7 @@ function accessFields() {
   ]);
   const rated = check("Rated: counts on the ladder. Needs accounts, a clock and the default options", false);
   const start = check("Start automatically when everybody is ready", true);
-  const atOnce = number("Matches at once", 4, 1, 1000);
+  const atOnce = number("Concurrent matches", 4, 1, 1000);
   const showSeat = () => { seat.element.hidden = mode.input.value !== "shoulder"; };
   mode.input.addEventListener("change", showSeat);
   showSeat();

@@ -376,8 +376,8 @@ function clockText(control) {
 
 /** @param {SeatSpec} spec */
 function emptySeat(spec) {
-  if (spec.kind === "reserved") return `kept for ${spec.name}`;
-  if (spec.kind === "house") return `${spec.personality} is on its way…`;
+  if (spec.kind === "reserved") return `reserved for ${spec.name}`;
+  if (spec.kind === "house") return `${spec.personality} is starting…`;
   return "open to anyone";
 }
 

@@ -33,7 +33,7 @@ export async function show(root, app, params) {
 }
 
 class MatchPage {
-  /** The turn whose picks the board has. @type {YourTurn | null} */
+  /** The turn whose picks the board offers. @type {YourTurn | null} */
   #shown = null;
   /** The turn for which the player was notified. @type {YourTurn | null} */
   #called = null;
@@ -93,7 +93,7 @@ class MatchPage {
 
   #listen() {
     this.model.addEventListener("change", this.change);
-    this.app.lobbies.addEventListener("change", this.change); // such as whether it can be played again
+    this.app.lobbies.addEventListener("change", this.change); // a change may allow a rematch
     this.model.addEventListener("refused", this.refused);
     this.follower.addEventListener("course", () => this.#course());
     this.follower.addEventListener("step", () => this.viewer.extended());
@@ -201,10 +201,10 @@ class MatchPage {
   async #playAgain(lobby) {
     this.app.awaited = lobby;
     if (this.#rights()?.rematch) await this.#request({ type: "rematch", lobby });
-    await this.#request({ type: "ready", lobby }).catch(() => {}); // the lobby of a seek has already counted the request
+    await this.#request({ type: "ready", lobby }).catch(() => {}); // in a lobby of a seek, the request alone suffices
   }
 
-  /** The analysis was begun or refused, or is here. */
+  /** Handle an analysis that has started, is complete or was refused. */
   #analyzed() {
     this.#draw();
     if (this.analysis.analysis) this.#course();
@@ -249,7 +249,10 @@ class MatchPage {
     viewer.seats.show(model.players.map((_, seat) => model.leftMs(seat)));
   }
 
-  /** Handle a change of position: the address names it, and only the newest one allows picks. */
+  /**
+   * Handle a change of position: put its ply into the address, and allow picks only at the newest
+   * one.
+   */
   #place() {
     const { playback, course } = this.viewer;
     if (this.follower.whole && !playback.playing) {

@@ -1,4 +1,4 @@
-// The analysis of a finished match by a bot of the server: asked for, and listed beside the board.
+// Requests the analysis of a finished match by a bot on the server, and lists its findings.
 
 import { at } from "./address.js";
 import { fill, h } from "./dom.js";
@@ -9,7 +9,8 @@ import { fill, h } from "./dom.js";
 const ASK_MS = 2000;
 
 /**
- * Ask for the analysis of a match until it is there. Rejects with a sentence if there will be none.
+ * Poll for the analysis of a match until it is complete. Rejects with the reason if the server
+ * refuses it.
  * @param {string} match
  * @param {(progress: Progress) => void} tell
  * @param {AbortSignal} signal
@@ -25,13 +26,13 @@ export async function analysisOf(match, tell, signal) {
   }
 }
 
-/** Return the words of a refusal as a sentence. @param {string} text */
+/** Format the text of a refusal as a sentence. @param {string} text */
 function sentence(text) {
   const words = text.trim() || "the server did not answer";
   return `${words[0].toUpperCase()}${words.slice(1)}.`;
 }
 
-/** Say how far an analysis is. @param {Progress} progress */
+/** Describe the progress of an analysis. @param {Progress} progress */
 export function progressText({ ahead, done, of }) {
   if (ahead > 0) return `Waiting for ${ahead} other ${ahead === 1 ? "match" : "matches"} to be analyzed.`;
   return done > 0 ? `Analyzing move ${done} of ${of}.` : "Starting the analysis, which takes up to a minute.";
@@ -40,7 +41,7 @@ export function progressText({ ahead, done, of }) {
 /** The part of a match page that shows its analysis. */
 export class AnalysisPanel {
   #leaving = new AbortController();
-  /** Whether the server works on it. */
+  /** Whether the server is working on the analysis. */
   busy = false;
   /** @type {Analysis | null} */
   analysis = null;
@@ -48,7 +49,7 @@ export class AnalysisPanel {
   /**
    * @param {string} match
    * @param {{change: () => void, go: (ply: number) => void}} page `change` is called when the
-   *   analysis was begun, is here or was refused, `go` with the ply of a move that was chosen
+   *   analysis starts, is complete or is refused; `go` is called with the ply of a chosen move
    */
   constructor(match, page) {
     this.match = match;
@@ -60,7 +61,7 @@ export class AnalysisPanel {
     this.#leaving.abort();
   }
 
-  /** Ask for the analysis, and show what becomes of it. @param {readonly string[]} names */
+  /** Request the analysis; show its progress and its result. @param {readonly string[]} names */
   async open(names) {
     const { signal } = this.#leaving;
     const words = h("p", { class: "muted" }, progressText({ ahead: 0, done: 0, of: 0 }));
@@ -98,13 +99,13 @@ export class AnalysisPanel {
       h("h2", null, "Analysis"),
       h("p", { class: "muted small-text", role: "status" },
         `${by} judged each position for ${ms} ms. ${lines.length > 0
-          ? "These moves lost most, from one turn to the next:" : "No move lost any value."}`),
+          ? "These moves lost the most value by the player's next turn:" : "No move lost any value."}`),
       lines.length > 0 && h("ul", { class: "costliest" }, lines));
   }
 
   /** @param {MouseEvent} event @param {number} ply */
   #go(event, ply) {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // for another tab
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // opens another tab or window
     event.preventDefault();
     this.page.go(ply);
   }

@@ -22,7 +22,7 @@ export async function loadBoards() {
   }
 }
 
-/** The boards of one page. They request their matches from the server as a wall. */
+/** The boards of one page. One `wall` request follows all their matches. */
 export class Thumbnails {
   /** @type {Map<string, Shown>} */
   #shown = new Map();
@@ -87,8 +87,8 @@ export class Thumbnails {
   }
 
   /**
-   * Tell the server which matches are shown, at most every `PAUSE_MS`; the first time almost at
-   * once.
+   * Tell the server soon which matches are shown: at most every `PAUSE_MS`, but the first time
+   * without a pause.
    */
   #askSoon() {
     this.#asking ??= setTimeout(() => {

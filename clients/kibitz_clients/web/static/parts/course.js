@@ -11,11 +11,11 @@ import { apply } from "../wire/merge_patch.js";
  *   action?: Record<string, unknown>, comment?: Comment | null, text?: string,
  *   [more: string]: unknown}} Entry */
 /** @typedef {{seq: number, ply: number, toAct: number, entry: Entry, paint?: Paint | null,
- *   clocks?: readonly Clock[] | null}} Step `ply` and `toAct` are those after the entry */
+ *   clocks?: readonly Clock[] | null}} Step `ply` and `toAct` apply after the entry */
 /** @typedef {{ply: number, seat: number, played: string, best: string, value?: number, depth?: number,
- *   nodes?: number, line?: string[]}} Judged a bot's judgment of the position after `ply` plies */
+ *   nodes?: number, line?: string[]}} Judged a bot's evaluation of the position after `ply` plies */
 /** @typedef {{ply: number, seat: number, before: string, after: string}} Swing
- *   a move that lost value, by the values of its seat before it and a turn later */
+ *   a move that lost value: what its seat's position was worth before the move and at its next turn */
 /** @typedef {{by: string, ms: number, moves: Judged[], swings: Swing[]}} Analysis */
 
 const KEPT_EVERY = 32;
@@ -27,7 +27,7 @@ export class Course {
   #kept = new Map();
   /** A bot's analysis of the whole match. @type {Analysis | null} */
   analysis = null;
-  /** The judgments of the analysis by ply. @type {Map<number, Judged>} */
+  /** The evaluations of the analysis, by ply. @type {Map<number, Judged>} */
   #judged = new Map();
 
   /**
@@ -48,12 +48,12 @@ export class Course {
     this.steps.push(step);
   }
 
-  /** Cache a stage that is known to follow all steps so far. @param {Stage} stage */
+  /** Cache the stage after all steps so far. @param {Stage} stage */
   keep(stage) {
     this.#kept.set(this.steps.length, stage);
   }
 
-  /** Take an analysis in: the comments of moves become those of its bot. @param {Analysis} analysis */
+  /** Store an analysis, and replace the comments on moves with its values. @param {Analysis} analysis */
   judge(analysis) {
     this.analysis = analysis;
     this.#judged = new Map(analysis.moves.map((judged) => [judged.ply, judged]));
@@ -66,7 +66,7 @@ export class Course {
     }
   }
 
-  /** The analysis of the position after so many steps. @param {number} index */
+  /** Return the analysis of the position after `index` steps. @param {number} index */
   judgedAt(index) {
     return this.#judged.get(this.plyAt(index));
   }

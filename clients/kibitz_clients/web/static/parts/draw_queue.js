@@ -1,4 +1,4 @@
-// Draws changed boards, only as many per frame as the frame rate allows.
+// Draws changed boards, but only as many per frame as the frame rate allows.
 //
 // Painting many boards takes longer than a frame, and the page would stutter. So each frame has a
 // quota, which shrinks when frames are late and grows otherwise. Boards are drawn in queue order,
@@ -7,7 +7,7 @@
 // Rows of boards form bands, and each frame draws boards of only one band in turn: without a GPU, a
 // browser recomposes the whole rectangle around all changes.
 
-/** A frame that took longer is late; the wall should reach 30 frames per second. */
+/** A longer frame is late: the wall should reach 30 frames per second. */
 const LATE_MS = 28;
 const GOOD_MS = 20;
 const LEAST = 8;
@@ -19,9 +19,9 @@ export class DrawQueue {
   /** @type {Set<Drawable>} in order of arrival */
   #waiting = new Set();
   #quota = 16;
-  /** the last drawn band */
+  /** The last drawn band. */
   #band = -1;
-  /** when the last frame was, 0 if nothing was drawn in it */
+  /** The time of the last frame, 0 if it drew nothing. */
   #last = 0;
   /** @type {number | null} */
   #frame = null;

@@ -1,4 +1,4 @@
-// The course of a match on the server: its past, requested in chunks, and its new events.
+// Builds the course of a match on the server: requests its past in chunks and adds new events.
 
 import { Course } from "./course.js";
 
@@ -11,8 +11,8 @@ import { Course } from "./course.js";
 const WINDOW = 200;
 
 /**
- * Emits "course" when there is a course to show from its start, "step" when it has grown, and
- * "trouble" with an error.
+ * Emits "course" when `course` is a new object, "step" when it has new steps, and "trouble" with an
+ * error.
  */
 export class Follower extends EventTarget {
   /** @type {Course | null} */
@@ -50,7 +50,7 @@ export class Follower extends EventTarget {
       const { ply, toAct, clocks } = this.model;
       this.#add({ seq: entry.seq, ply, toAct, entry: /** @type {any} */ (entry), paint, clocks: clocks && [...clocks] });
     } else if (why === "finished") {
-      // All is revealed now: reload the past with the hidden information.
+      // The match is over and its hidden information is public: reload the past with it.
       this.#again = true;
       void this.#ask();
     }

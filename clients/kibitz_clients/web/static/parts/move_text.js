@@ -93,7 +93,7 @@ export function commentText(comment) {
 /** Searches write a win after `n` plies as a million less `n`, and a loss as the negative. */
 const WIN = 1_000_000;
 
-/** Whether a value is a win or a loss that is proved. @param {number} value */
+/** Whether a value means a proven win or loss. @param {number} value */
 export function isProved(value) {
   return Math.abs(value) > WIN / 2;
 }

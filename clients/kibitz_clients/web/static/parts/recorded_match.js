@@ -1,5 +1,5 @@
-// A match written into a page by `kibitz record export`: its courses, and the viewer that shows
-// them.
+// Shows a match that `kibitz record export` has written into a page: builds a course for each
+// viewpoint, and the viewer.
 
 import { Course } from "./course.js";
 import { fill, h } from "./dom.js";
@@ -10,7 +10,7 @@ import { Viewer } from "./viewer.js";
 /** @typedef {import("../wire/paint.js").Paint} Paint */
 /** @typedef {import("../wire/messages.js").Clock} Clock */
 /** @typedef {{ply: number, to_act: number, entry?: Entry, paint?: Paint, clocks?: Clock[]}} Written
- *   a step as it is written; `entry` stands there where this viewpoint has one of its own */
+ *   a step in the file; it has an `entry` only if this viewpoint saw a different one than the first */
 /** @typedef {{label: string, stage: Stage, to_act: number, clocks?: Clock[], steps: Written[]}} Viewpoint */
 /** @typedef {{title: string, subtitle: string, players: import("../wire/messages.js").Player[],
  *   control: import("../wire/messages.js").TimeControl, result: string, seats: string[],
@@ -35,7 +35,7 @@ export function courseOf({ entries }, { stage, to_act: toAct, clocks, steps }) {
  * Show a match.
  * @param {HTMLElement} root
  * @param {Recorded} recorded
- * @param {number} ply the ply to begin at
+ * @param {number} ply the ply to open
  */
 export function showRecorded(root, recorded, ply) {
   const viewer = new Viewer();

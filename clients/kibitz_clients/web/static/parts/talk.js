@@ -9,7 +9,7 @@ const LONGEST = 300;
 
 export class Talk {
   #shown = -1;
-  /** Comments entered on this page, by entry number. @type {Map<number, string>} */
+  /** The comments that were entered on this page, by entry number. @type {Map<number, string>} */
   #own = new Map();
   /** The course drawn last. @type {Course | null} */
   #course = null;
@@ -49,7 +49,7 @@ export class Talk {
     if (this.#course) this.draw(this.#course);
   }
 
-  /** Close the comments. */
+  /** Remove the input; hide the section if there are no comments. */
   end() {
     this.form?.remove();
     this.form = undefined;
@@ -74,7 +74,7 @@ export class Talk {
   }
 
   /**
-   * Return whether a comment that stays hidden until the end was entered here.
+   * Return whether an entry is a hidden comment that was entered on this page.
    * @param {Entry} entry
    */
   #isOwn(entry) {

@@ -16,18 +16,18 @@ import { resultText } from "./results.js";
 export class Tile {
   /** @type {HTMLElement[]} */
   #rows = [];
-  /** Clocks with the seat of each; null stands for the seat to move.
+  /** The clock elements, each with its seat; null stands for the seat to move.
    * @type {{clock: HTMLElement, seat: number | null}[]} */
   #clocks = [];
   /** @type {readonly string[]} the full names shown */
   #names = [];
   /** @type {readonly ("black" | "white" | number)[]} the marks shown beside them */
   #stones = [];
-  /** whether the whole board must be redrawn */
+  /** Whether the whole board must be redrawn. */
   #anew = true;
   /** @type {Paint | null} the changes since it was drawn */
   #paint = null;
-  /** The band of rows that it is drawn with. */
+  /** The band of rows that the tile belongs to; see `DrawQueue`. */
   band = 0;
 
   /**
@@ -60,7 +60,7 @@ export class Tile {
     };
     model.addEventListener("change", this.listener);
     if (model.snapshot) queue.add(this);
-    else this.link.setAttribute("aria-label", `${title}, coming`);
+    else this.link.setAttribute("aria-label", `${title}, loading`);
   }
 
   /** Stop following the match. */
@@ -92,7 +92,7 @@ export class Tile {
     this.#drawState();
   }
 
-  /** @param {boolean} others whether seats may have changed stones */
+  /** @param {boolean} others whether the colors of the seats' stones may have changed */
   #drawSeats(others) {
     const { seats, toAct, result } = this.model;
     const stones = others ? this.#stonesOf(seats) : this.#stones;
@@ -109,7 +109,7 @@ export class Tile {
   }
 
   /**
-   * The piece of each seat: a stone of a color, or its own piece.
+   * Return the piece of each seat: a stone in some color, or the seat's own piece.
    * @param {readonly string[]} seats
    */
   #stonesOf(seats) {
@@ -128,7 +128,7 @@ export class Tile {
       "div", { class: "live-seat" },
       seatMark(seat, stones[seat]), shortName(name), clocks[seat],
     ));
-    // If names are beside each other, the one running clock is below the board.
+    // With more than two players there is room for one clock: that of the seat to move.
     this.#clocks = two
       ? clocks.map((clock, seat) => ({ clock, seat })) : [{ clock: this.turnClock, seat: null }];
     if (two) this.turnClock.textContent = "";

@@ -22,7 +22,7 @@ const MARGIN = 8;
  */
 export function curvesOf(course, seats) {
   const curves = Array.from({ length: seats }, (_, seat) => ({ seat, values: /** @type {Value[]} */ ([]) }));
-  const before = course.analysis ? 1 : 0; // an analysis judges the position before the move
+  const before = course.analysis ? 1 : 0; // the values of an analysis are those before the move
   for (const [i, { entry, ply }] of course.steps.entries()) {
     const value = entry.comment?.value;
     if (entry.kind !== "move" || typeof value !== "number" || !Number.isFinite(value)) continue;
@@ -40,7 +40,7 @@ export function scaleOf(/** @type {readonly Value[]} */ values) {
 
 /**
  * Return the height of a value in the graph, from -1 at the bottom to 1 at the top. Outliers are
- * compressed near the edge, which proven wins and losses reach.
+ * compressed near the edge; only proven wins and losses reach it.
  * @param {number} value
  * @param {number} scale
  * @param {boolean} turned

@@ -56,7 +56,7 @@ export class Viewer {
   /** @type {Course} */
   course = new Course(NOTHING);
   playback = new Playback(this.course);
-  /** Whether the caller shows the clocks of the newest position. */
+  /** Whether the caller draws the clocks of the newest position, which are running. */
   liveClocks = false;
 
   constructor() {
@@ -110,7 +110,7 @@ export class Viewer {
     this.#seats();
   }
 
-  /** Show a course from an index on. @param {Course} course @param {number} [index] */
+  /** Show a course at an index. @param {Course} course @param {number} [index] */
   load(course, index = course.length) {
     this.course = course;
     this.moves.clear();
@@ -183,8 +183,8 @@ export class Viewer {
   #graphWords() {
     const { analysis } = this.course;
     if (analysis) {
-      const above = this.names.length === 2 ? `: above the line ${this.names[0]} is better` : "";
-      return `The value of each position to the player to move, by ${analysis.by}${above}.`;
+      const above = this.names.length === 2 ? `; above the line, ${this.names[0]} is better` : "";
+      return `Evaluations of each position by ${analysis.by}, for the player to move${above}.`;
     }
     return this.names.length === 2
       ? `Evaluations by the bots, each in its own unit; above the line, ${this.names[0]} is better.`
@@ -263,7 +263,7 @@ export class Viewer {
   }
 }
 
-/** Say what a position is worth, and its best moves. @param {Judged} judged @param {readonly string[]} names */
+/** Describe the value of a position and the best moves. @param {Judged} judged @param {readonly string[]} names */
 function judgedText({ seat, value, best, line }, names) {
   const worth = typeof value === "number" ? ` (${valueText(value)})` : "";
   return `Best for ${names[seat] ?? "the player to move"}${worth}: ${(line?.length ? line : [best]).join(", ")}`;

@@ -1,4 +1,4 @@
-// Chooses the matches and the columns of a wall, without drawing or connection.
+// Chooses the matches and the number of columns of a wall. Pure.
 //
 // A board keeps its match until some time after the end; then another match takes its place. If
 // there is none, the board is removed and the others grow.

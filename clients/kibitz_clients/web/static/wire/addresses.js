@@ -1,6 +1,6 @@
 // The address that a session connects to: its own server or another one in the cluster.
 
-/** Attempts at the target of a redirect, which may not recognize the player at once. */
+/** How often to try the target of a redirect, which may not know the player at first. */
 const MOST_TRIES = 3;
 /** The number of redirects that a request or hello follows without a pause before it fails. */
 export const MOST_HOPS = 5;

@@ -32,10 +32,10 @@ import { Throttle } from "./throttle.js";
 /**
  * @typedef {object} Away there is no connection
  * @property {"away"} name
- * @property {number} retryAt when the pause after a loss is over, or 0
- * @property {number} notBefore the server's wish: no attempt before this time
+ * @property {number} retryAt when the pause after a lost connection ends, or 0
+ * @property {number} notBefore the server asked for no attempt before this time
  * @property {WebSocket} [socket] the one being opened
- * @property {Timer} [timer] of the pause, then of opening the socket
+ * @property {Timer} [timer] ends the pause, then the attempt to open the socket
  */
 /**
  * @typedef {object} Greeting hello has no answer yet
@@ -44,7 +44,7 @@ import { Throttle } from "./throttle.js";
  * @property {number} notBefore
  * @property {number} helloId
  * @property {boolean} resumed whether hello carried the secret
- * @property {Timer} [timer] of the wait for the answer
+ * @property {Timer} [timer] ends the wait for the answer
  */
 /**
  * @typedef {object} Online the server has said welcome
@@ -53,8 +53,8 @@ import { Throttle } from "./throttle.js";
  * @property {number} notBefore
  * @property {number} since
  * @property {Throttle} throttle
- * @property {Timer} [timer] of the oldest answer
- * @property {Timer} [flush] of the next request
+ * @property {Timer} [timer] ends the wait for the oldest answer
+ * @property {Timer} [flush] sends the next request
  */
 /**
  * @typedef {object} Ended
@@ -394,7 +394,8 @@ export class Connection extends EventTarget {
   }
 
   /**
-   * Pass a refusal on, or resend soon what the server had no room for or could not write.
+   * Follow a redirect, or resend the request soon if the server was too busy or failed to write it;
+   * otherwise reject it.
    * @param {Online} online
    * @param {Pending} pending
    * @param {Refused} refused
@@ -407,7 +408,7 @@ export class Connection extends EventTarget {
       return;
     }
     const { type } = pending.message;
-    const lost = refused.code === "unavailable" && type === "move"; // the server is rereading its log
+    const lost = refused.code === "unavailable" && type === "move"; // the match is being reloaded
     const wait = refused.retry_after_ms ?? 1_000;
     if (lost || (refused.code === "rate_limited" && wait <= LONGEST_PAUSE_MS)) {
       online.throttle.drain(wait, performance.now());
@@ -434,11 +435,11 @@ export class Connection extends EventTarget {
       this.#addresses.notLetIn();
       this.#wait(answer.retry_after_ms ?? 0);
     } else if (this.#addresses.ticket) {
-      this.#addresses.tryNext(); // the ticket came too late
+      this.#addresses.tryNext(); // the ticket has expired
       this.#wait();
     } else {
       if (greeting.resumed) this.#secret.forget();
-      // A killed server forgets a guest, who can still sign in by name.
+      // A server that was killed may not know the guest any more; sign in again by name.
       const byName = greeting.resumed && answer.code === "unauthorized" && this.#hello.name;
       if (byName) this.#wait();
       else this.#end(Refusal.of(answer));
