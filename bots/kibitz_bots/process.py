@@ -143,12 +143,12 @@ OPTIONS = (
         "--at-once", type=click.IntRange(1, 1000), help="Maximum number of concurrent matches."
     ),
     click.option(
-        "--token-file", type=click.Path(path_type=Path), help="Read the account token from here."
+        "--token-file", type=click.Path(path_type=Path), help="File with the account token."
     ),
     click.option(
         "--resume-file",
         type=click.Path(path_type=Path),
-        help="Store the secret for reconnecting as the same player here.",
+        help="File for the secret that lets the bot reconnect as the same player.",
     ),
     click.option(
         "--warm",
@@ -474,7 +474,7 @@ def _inherited_secret(name: str, environment: Mapping[str, str]) -> str | None:
 def _deny_inspection() -> None:
     """Hide this process's memory, environment and descriptors from the user's other processes.
 
-    So neither a program that it starts nor another bot can read its secret. (Root still can.)
+    This protects its secret from programs that it starts and from other bots, but not from root.
     """
     with contextlib.suppress(OSError, AttributeError):  # the system has no such call
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -21,7 +21,7 @@ TRAIL_GLYPHS: Final = "◦▵▫⋄⋆+"
 PIECE_GLYPHS: Final[dict[PieceColour, str]] = {"black": "●", "white": "○"}
 """The glyphs of pieces with fixed colors; their text color shows the seat."""
 PIECE_TEXT_COLOURS: Final[dict[PieceColour, str]] = {"black": "#101216", "white": "#ffffff"}
-"""Text colors for such pieces on the seat-colored disc of a large piece."""
+"""Text colors of these pieces when they are drawn large, on a disc in the seat's color."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -162,7 +162,7 @@ class GomocupEngine:
         )
 
     def stone(self, turn: Turn) -> Stone:
-        """Ask for the engine's stone for a turn.
+        """Request the engine's stone for a turn.
 
         Raises `EngineError`, `ProgramError` if the engine has exited, `TurnCancelled` if the turn
         is over.

@@ -40,8 +40,8 @@ Opponent: TypeAlias = "str | BotFactory | Callable[..., Any]"
 class Factories:
     """The bot factories of a list of opponents. Raises `SpecError` for an invalid opponent.
 
-    A pickle contains only the opponents and reloads them, since bots from files have no importable
-    module.
+    A pickle contains only `opponents`, and unpickling loads the bots again: bots from files have no
+    importable module that a pickle could refer to.
     """
 
     def __init__(self, opponents: Sequence[Opponent]) -> None:

@@ -105,7 +105,7 @@ class GameEnv(AECEnv[str, Any, Any]):  # type: ignore[misc]
         return self.play.options
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the space of dense action numbers; the mask marks the legal ones."""
+        """Return the space of action numbers; the action mask marks the legal ones."""
         return self._action_spaces[agent]
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:

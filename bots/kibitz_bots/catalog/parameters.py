@@ -212,7 +212,7 @@ def by_seats(
     parameter: Parameter,
     otherwise: str = "depends on the number of seats",
 ) -> Parameter:
-    """Return a parameter with the default `usual`; None means that the seats determine it.
+    """Return a parameter with the default `usual`; None if the number of seats sets it.
 
     In that case the documentation shows the default of `parameter` as an example.
     """

@@ -1,4 +1,4 @@
-"""A bot that recognizes its own kind at the table and plays for the group.
+"""A bot that recognizes its own kind in a match and plays for the group.
 
 It recognizes them by name, since the protocol reveals nothing else about players. It demonstrates
 why events need safeguards: several bots of one entrant in the same match win more together than
@@ -31,7 +31,7 @@ class ConspiringBot(EngineBot):
 
 
 def friends(players: Sequence[Player], seat: int) -> frozenset[int]:
-    """Return the other seats of players that are conspirators by their name.
+    """Return the other seats with a player whose name marks a conspirator.
 
     The name may be that of a house bot and may end in a number.
     """

@@ -1,4 +1,4 @@
-"""A bot that asks a language model: any endpoint with the chat-completions API.
+"""A bot that plays a language model's moves, from any endpoint with the chat-completions API.
 
 settings   the settings in a bot's name: ``connect-four/llm:model=NAME,prompt=reasons``
 endpoint   requests to the endpoint and their errors

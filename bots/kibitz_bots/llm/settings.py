@@ -35,7 +35,7 @@ class Settings(BaseModel):
     prompt: PromptName = "legal"
     """The kind of turn prompt (see `prompts`)."""
     time: float = Field(30.0, gt=0, le=3600)
-    """The time limit per move in seconds; with a clock, at most the planned time."""
+    """The time limit per move in seconds; with a clock, the turn's budget may be shorter."""
     answer: int = Field(1024, ge=1, le=100_000)
     """The maximum number of tokens per answer."""
     tokens: int = Field(0, ge=0)

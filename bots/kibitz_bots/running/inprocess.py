@@ -39,7 +39,7 @@ def local_match(play: Position, seat: int, name: str = "local") -> Match:
 
 
 def local_turn(play: Position, match: Match, think_ms: int = THINK_MS, *, nodes: int = 0) -> Turn:
-    """Return the current turn of a play as a server would announce it to `match.seat`.
+    """Return the current turn of `play` as a server would announce it to `match.seat`.
 
     With `nodes` the budget is a number of positions instead of time, and its clock advances by a
     fixed step at each reading.
@@ -79,7 +79,7 @@ def chosen_action(bot: Bot, play: Position, turn: Turn) -> int:
 
 
 def action_from(answer: object, play: Position, turn: Turn) -> int:
-    """Return the action of an answer to the current turn of `play`.
+    """Convert a bot's answer to the current turn of `play` into an action.
 
     Raises `BadAnswer` if the answer is not a move, `IllegalAction` if the move is not legal.
     """
@@ -156,7 +156,7 @@ def _made(bot: str | Bot | BotFactory | Callable[..., Any]) -> Bot:
 def result_of(position: Position) -> Result:
     """Return the result of a finished game as a server would send it."""
     outcome = position.outcome
-    assert outcome is not None, "a play without a seat to act must be over"
+    assert outcome is not None, "if no seat is to act, the game must be over"
     seats = [
         SeatResult(rank=rank, score=score)
         for rank, score in zip(outcome.ranks, outcome.scores, strict=True)

@@ -64,7 +64,7 @@ class SavedSeat:
 def take_seat(server: str, name: str | None, words: Sequence[str]) -> SavedSeat | None:
     """Lock and return a bot's first unused file, None if none is available.
 
-    `words` identify the bot; those that are files are replaced with absolute paths.
+    `words` identify the bot; file names among them are made absolute.
     """
     parts = [server.rstrip("/"), name or "", *map(_whole_path, words)]
     place = state_directory("bots")

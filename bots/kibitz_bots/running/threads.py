@@ -18,7 +18,7 @@ Outcome = TypeVar("Outcome")
 
 
 class TurnCancelled(RuntimeError):
-    """Raised in waiting code once its result is no longer needed."""
+    """Raised in code that waits for an answer when the answer is no longer needed."""
 
 
 class _Worker:

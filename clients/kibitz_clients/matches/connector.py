@@ -9,4 +9,4 @@ from typing import TypeAlias
 from kibitz_protocol.client.client import Client
 
 Connector: TypeAlias = Callable[[], AbstractAsyncContextManager[Client]]
-"""A factory of clients, each of which connects when entered."""
+"""Returns a new client, which connects on ``async with``."""

@@ -18,7 +18,7 @@ from kibitz_protocol.wire.records import Footer, Moved, Player, Result, SeatResu
 
 _NO_SEED = "0" * 64
 _NO_TIME = "1970-01-01T00:00:00Z"
-"""The placeholder time for records from other programs, whose files have none."""
+"""The start time in records from other programs, since their files contain none."""
 
 
 def read_match(

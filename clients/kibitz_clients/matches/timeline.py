@@ -82,7 +82,7 @@ class MatchInfo:
         )
 
     def to_brief(self, result: Result | None) -> MatchBrief:
-        """Return the match as an element of a list of matches."""
+        """Return the match in the short form that lists of matches use."""
         return MatchBrief(
             match=self.match,
             lobby=self.lobby,

@@ -38,7 +38,7 @@ def draw_svg(recorded: LoadedRecord, ply: int | None = None) -> str:
 def frame_scene(game: Game, frame: Frame, players: Sequence[Player] = ()) -> Scene:
     """Draw a frame, with the names of `players`, by seat, in its text.
 
-    The board is empty if the viewer does not know it.
+    The board is empty if the viewer did not receive the position.
     """
     if frame.view is None:
         return Scene("square", (), (), ("unknown position",))

@@ -16,7 +16,7 @@ STEP_MS: Final = 700
 LAST_MS: Final = 4_000
 """Milliseconds for each step of a GIF, and for the last one before it repeats."""
 PAPER: Final = "#fffdf8"
-"""The background that pads pictures shorter than others in their GIF."""
+"""The color that fills the space below pictures that are shorter than the tallest one in a GIF."""
 
 
 class MissingLibraryError(RuntimeError):

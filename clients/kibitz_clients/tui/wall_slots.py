@@ -15,7 +15,7 @@ from typing import Final
 from kibitz_protocol.wire.lobbies import MatchBrief
 
 RESULTS: Final = 12
-"""The number of finished matches to keep for their results."""
+"""The number of finished matches to list with their results."""
 _REMEMBERED: Final = 1_000
 """The number of finished matches to remember, more than a server lists at once."""
 LINGER_MS: Final = 6_000
@@ -55,7 +55,7 @@ class WallSlots:
     played: int = 0
     """The number of matches that have ended so far."""
     _counted: dict[str, None] = field(default_factory=dict)
-    """The latest matches in `played`, in order; a server lists a match repeatedly."""
+    """The latest matches counted in `played`, in order, so that none is counted twice."""
 
     @classmethod
     def for_games(cls, games: Sequence[str]) -> WallSlots:

@@ -101,7 +101,7 @@ class _Contents:
         self._recorded = recorded
         self._game = recorded.game.at_version(recorded.record.setup.rules_version)
         self._ply = ply
-        # A player who took over a seat has it at the end.
+        # The players at the end; earlier ones may have been replaced.
         self._players: Sequence[Player] = recorded.timeline.info.seats
         hides = recorded.game.info.hidden
         others: list[Viewpoint] = [*range(len(self._players)), PUBLIC] if hides else []

@@ -11,7 +11,7 @@ from kibitz_clients.palette import blend
 from kibitz_protocol import printable
 
 PIECE_COLOURS: Final = ("#e4531d", "#2f86d4", "#f2c51d", "#149a70", "#b7609f", "#f8f4ea")
-"""Colors of the seats on wood: those of the terminal, slightly darker."""
+"""The seats' colors on wood, slightly darker than in the terminal."""
 INK: Final = "#3a2c1c"
 FAINT_INK: Final = "#7a6546"
 """The color of small text."""

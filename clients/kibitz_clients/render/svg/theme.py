@@ -34,7 +34,7 @@ class Board:
 
     @cached_property
     def has_vehicles(self) -> bool:
-        """Whether the pieces have headings, even if the viewer does not know any."""
+        """Whether the pieces have headings, even if all of them are hidden from the viewer."""
         return any(cell.heading is not None or cell.kind == "wreck" for cell in self.cells)
 
 

@@ -295,7 +295,7 @@ class _Canvas:
         return max(room, cell_len(cell_style.text)) if cell_style.key else room
 
     def _shape(self, cell_style: CellStyle) -> tuple[str, ...]:
-        """Return the rows of a drawing five columns wide, if it fits."""
+        """Return the cell's drawing as rows of five columns; empty if it does not fit the tile."""
         inner, rows = self.layout.scale.inner, self.layout.scale.rows
         if inner < 5 or rows < 2:
             return ()

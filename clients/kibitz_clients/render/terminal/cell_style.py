@@ -134,8 +134,8 @@ class CellStyle:
 def text_width(cell: Cell) -> int:
     """Return the number of columns that a cell's text needs.
 
-    Buttons reserve their own space, and optional text of empty cells can be omitted; both need one
-    column.
+    Buttons and the optional texts of empty cells count as one column: buttons reserve their own
+    space, and optional texts are omitted if there is no room.
     """
     if _has_piece(cell):
         return cell_len(_piece_text(cell))

@@ -54,7 +54,7 @@ class Preparation:
 
 @dataclass(frozen=True)
 class WallPlan:
-    """What a wall shows before any match runs."""
+    """The content of a wall while no match has started."""
 
     games: Sequence[str] = ()
     """The names of games with a reserved board."""

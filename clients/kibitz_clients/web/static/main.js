@@ -20,7 +20,7 @@ export class App {
   invite = "";
   /** @type {Refusal | null} why the server did not admit this player */
   refusal = null;
-  /** The lobby whose next match to open as soon as it begins. */
+  /** The lobby whose next match opens as soon as it begins. */
   awaited = "";
   /** @type {(page: string) => void} called with the page that is shown */
   moved = () => {};

@@ -304,7 +304,7 @@ export class KibitzBoard extends HTMLElement {
     }
   }
 
-  /** End every motion at once. */
+  /** Cancel all animations. */
   #settle() {
     for (const running of this.#running) running.cancel();
     this.#running.clear();

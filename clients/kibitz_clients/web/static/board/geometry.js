@@ -23,7 +23,7 @@ export class Layout {
   /**
    * @param {Stage} stage
    * @param {{buttons?: boolean, labels?: boolean}} [shown] which of these also get a
-   *   position; of the buttons only those in a column of the board
+   *   position; buttons get one only if they are in a column of the board
    */
   constructor(stage, { buttons = false, labels = true } = {}) {
     const board = Object.values(stage.cells).filter((cell) => cell.kind !== "button");

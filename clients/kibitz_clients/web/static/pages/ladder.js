@@ -28,7 +28,7 @@ export async function show(root, app) {
 }
 
 /**
- * A house bot's name without its game, which the table shows.
+ * Return a house bot's name without its game, which is the title of the table.
  * @param {string} name
  * @param {string} game
  */

@@ -1,5 +1,5 @@
-// Alerts a player whose page is in the background by a notification or a sound; both are off by
-// default.
+// Alerts a player to their turn: by a sound, and by a notification if the page is in the
+// background. Both are off by default.
 
 import { h } from "./dom.js";
 

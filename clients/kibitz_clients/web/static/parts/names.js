@@ -33,7 +33,7 @@ export function suggestedName() {
   return `${one(MANNERS)} ${one(CREATURES)} ${10 + Math.floor(Math.random() * 90)}`;
 }
 
-/** The number of characters to keep at the end of a name, where versions are. */
+/** The number of characters to keep at the end of a name, because it may be a version. */
 const TAIL = 4;
 
 /**

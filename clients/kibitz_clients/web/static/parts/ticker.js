@@ -43,7 +43,9 @@ export class Ticker {
     this.#motion = null;
   }
 
-  /** Scroll once through the current lines, then start over with the lines of that time. */
+  /**
+   * Scroll once through the current lines, then start over with the lines that are current by then.
+   */
   #run() {
     const keys = this.#lines.map(([key]) => key).join();
     if (keys !== this.#shown) {

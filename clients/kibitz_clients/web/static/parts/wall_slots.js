@@ -69,7 +69,7 @@ export class WallSlots {
     return before !== this.slots.map((slot) => slot.match).join();
   }
 
-  /** Place waiting matches, those of games with the fewest boards first. */
+  /** Place waiting matches; games with the fewest boards come first. */
   #seat(/** @type {Candidate[]} */ waiting, /** @type {number} */ most) {
     const counts = new Map();
     for (const match of this.matches) {

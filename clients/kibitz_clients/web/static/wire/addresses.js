@@ -24,7 +24,7 @@ export class Addresses {
   }
 
   /**
-   * Note the welcome of the current server, which lists the others in the cluster.
+   * Store the other servers of the cluster, which the welcome of the current one lists.
    * @param {string[]} others
    */
   admitted(others) {

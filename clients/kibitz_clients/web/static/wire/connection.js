@@ -454,7 +454,7 @@ export class Connection extends EventTarget {
     this.welcome = welcome;
     this.#addresses.admitted(welcome.nodes ?? []);
     const secret = welcome.resume || this.#hello.token;
-    if (secret) this.#secret.keep(secret); // a player admitted by a ticket keeps the earlier secret
+    if (secret) this.#secret.keep(secret); // after a ticket there is none: keep the old one
     this.#hello = welcome.kind === "human" && !welcome.viewer ? { name: welcome.name } : {};
     const { messages_per_second, burst } = welcome.limits;
     const throttle = new Throttle(messages_per_second, burst, performance.now());
