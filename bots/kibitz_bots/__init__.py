@@ -9,7 +9,6 @@
     running        connections and matches, on a server or in this process
     process        ``python -m kibitz_bots``: a bot as a process
     adapters       programs in any language, Gomocup, PettingZoo and Gymnasium
-    testing        a scripted server for tests of bots
 
 `sdk` and `process` must not import each other, so this module links `Bot.main` to `process.main`.
 """

@@ -17,9 +17,9 @@ Environment:
 - ``KIBITZ_SERVER``, ``KIBITZ_LOBBY`` and ``KIBITZ_NAME``: defaults for the options. The last two
   apply to new players and are ignored if ``KIBITZ_RESUME`` is set.
 - ``KIBITZ_TOKEN_FD`` and ``KIBITZ_RESUME_FD``: numbers of inherited descriptors from which the
-  secret is read once, up to the end of the file. Use these if one user runs bots of different
-  people, because other processes of the same user can read the environment. An external program
-  behind the bot inherits neither descriptor.
+  secret is read once, up to the end of the file. Use these if bots of different people run as the
+  same system user, because that user's other processes can read the environment. An external
+  program behind the bot inherits neither descriptor.
 
 Instead of a bot, you can give a program in any language after ``--``, with the protocol ``--stdio``
 or ``--gomocup`` (see `adapters`): ``python -m kibitz_bots --stdio --lobby CODE -- node bot.js``.

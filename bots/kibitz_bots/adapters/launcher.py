@@ -2,11 +2,11 @@
 
 ``python -m kibitz_bots.adapters.launcher PARENT [--memory MIB] [--cpu SECONDS] -- COMMAND...``
 
-The command ends with the process PARENT, which is 0 if another process ends the command. The
-launcher becomes the command (`exec`), so no extra process remains. The limits are resource limits
-(`setrlimit`), and apply to each process that the command starts. On Linux the kernel kills the
-command when its parent dies; elsewhere the command is notified only by the end of its standard
-input.
+PARENT is the id of the process that the command must not outlive, or 0 if another process ends the
+command. The launcher becomes the command (`exec`), so no extra process remains. The limits are
+resource limits (`setrlimit`), and apply to each process that the command starts. On Linux the
+kernel kills the command when its parent dies; elsewhere the command is notified only by the end of
+its standard input.
 """
 
 from __future__ import annotations
