@@ -83,7 +83,7 @@ class Theme:
 
 
 def darkened(share: float) -> Callable[[Mark], str]:
-    """Return a `mark_colour`: the seat's color, darker by `share`, or ink without a seat."""
+    """Return a `mark_colour`: the seat's color darkened by `share`, or ink if there is no seat."""
 
     def colour(mark: Mark) -> str:
         return INK if mark.seat is None else blend(piece_colour(mark.seat), "#000000", share)

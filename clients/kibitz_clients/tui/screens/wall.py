@@ -112,7 +112,7 @@ class WallScreen(BaseScreen):
             app.navigation.show_on_wall(match)
         if not self.is_current:
             return
-        # A wall may run for weeks, so drop the data of old matches, except that of an opened one.
+        # A wall may run as long as its server, so drop old matches, except one that is open.
         app.client_state.forget(self.boards.past(self._briefs()))
         self.query_one(MatchGrid).show(self._tiles(), now, app.palette)
         self.update_static("title", self._title())

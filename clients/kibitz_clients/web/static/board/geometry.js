@@ -137,8 +137,8 @@ const DIRECTIONS = {
 };
 
 /**
- * Return the cell that an arrow key leads to: the nearest in its direction by steps ahead plus
- * aside, never one that lies further aside than ahead.
+ * Return the cell that an arrow key leads to. Cells that lie further to the side than ahead are
+ * ignored; the smallest sum of both distances wins.
  * @param {Map<string, Point>} points
  * @param {string} from
  * @param {Direction} direction
