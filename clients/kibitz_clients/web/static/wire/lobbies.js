@@ -69,7 +69,7 @@ export function table(view) {
 }
 
 /**
- * By points, wins, fewer matches played, name and key.
+ * Compare two lines by points, wins, fewer matches played, name and key.
  * @param {Standing} a
  * @param {Standing} b
  */
