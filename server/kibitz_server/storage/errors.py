@@ -60,7 +60,7 @@ class TakenOver(WriteFailed):
 
 
 class NotStored(StoreError):
-    """The stream is not on disk, not even its head."""
+    """The stream is not on disk: even its head line was never written."""
 
 
 class DamagedStream(StoreError):

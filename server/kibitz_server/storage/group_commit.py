@@ -1,4 +1,4 @@
-"""Group commit, for every engine: everything that arrives together shares one transaction.
+"""Group commit for all database engines: entries that arrive together share one transaction.
 
 A batch contains everything that arrives while the previous batch is being written, plus any input
 waiting in the sockets at that point. All these moves share the cost of one sync or round trip.
@@ -11,14 +11,13 @@ to write a batch (never two at a time) and calls `done` on the event loop with t
     TakenOver       another server owns the database: write nothing more
     WriteFailed     the batch is not on disk, as far as the engine can tell now
 
-After an error the commit may still have happened, so the engine looks it up. If it cannot find out
-at once, it does so before it writes anything else: in the next attempt at the same batch or, if
-that was abandoned, in the first attempt at the next one. A new batch passed to `write` means that
-the previous one was written or abandoned.
+After an error the commit may still have happened, so the engine looks it up. If the lookup fails
+too, the engine repeats it at the start of the next call of `write`, before it writes anything else.
+`GroupCommit` passes a new batch to `write` only after the previous one was written or abandoned.
 
-Waiters are notified after the commit. A batch that cannot be written is abandoned together with
-everything that arrived since. Its streams become `failed`, accept no more entries, and must be
-reloaded from disk, where they end with the last acknowledged entry.
+Waiters are notified after the commit. A batch that cannot be written is abandoned, together with
+all entries that arrived after it. The streams of these entries become `failed` and accept no more
+entries. They must be reloaded from disk, where they end with the last acknowledged entry.
 """
 
 from __future__ import annotations
@@ -98,7 +97,7 @@ class GroupCommit:
         self.gathering = Batch()
         """The next batch."""
         self._unhurried: list[tuple[tuple[Statement, ...], Waiter | None]] = []
-        """Rows that do not start a batch but join the next one."""
+        """Rows that wait for the next batch instead of starting one."""
         self._unhurried_timer: asyncio.TimerHandle | None = None
         self._writing: Batch | None = None
         self._begin_scheduled = False
@@ -130,8 +129,8 @@ class GroupCommit:
     def execute_unhurried(self, *statements: Statement, waiter: Waiter | None = None) -> None:
         """Write rows with the next batch, or in their own batch after `UNHURRIED_S`.
 
-        They reach the disk no later than anything appended or executed after them. A row that
-        matters only once another row refers to it therefore needs no commit of its own.
+        Meant for a row that matters only once a later row refers to it, which saves a commit. The
+        rows reach the disk no later than anything appended or executed after them.
         """
         if not self._unhurried:
             self._unhurried_timer = self._loop.call_later(UNHURRIED_S, self._gather_unhurried)
@@ -171,15 +170,12 @@ class GroupCommit:
     # --- batches ------------------------------------------------------------------------------
 
     def _schedule(self) -> None:
-        """Start a batch at the end of this event loop iteration, which then shares one commit."""
+        """Start a batch after this event loop iteration; all entries of it share one commit."""
         self._begin_scheduled = True
         self._loop.call_soon(self._begin)
 
     def _schedule_after_input(self) -> None:
-        """Start a batch after reading pending input.
-
-        The moves now waiting in the sockets then share the commit.
-        """
+        """Start a batch after reading pending input, so that waiting moves share its commit."""
         self._begin_scheduled = True
         self._loop.call_soon(self._schedule)
 
@@ -272,7 +268,7 @@ class GroupCommit:
         self._loop.call_later(PROBE_AFTER_S, self._probe)
 
     def _lose(self, batch: Batch, error: StoreError) -> None:
-        """Mark the streams of a batch as failed, then notify each waiter once that it is lost."""
+        """Mark the streams of a batch as failed, then notify each waiter once of the loss."""
         self._begin_scheduled = True
         tell_lost(batch.waiting, error)
         self._begin_scheduled = False
@@ -282,7 +278,7 @@ class GroupCommit:
             self._wake_flush_waiters()
 
     def _probe(self) -> None:
-        """Write an empty batch if no other write would reveal that the disk works again."""
+        """Write an empty batch to test the disk, unless a batch has already succeeded."""
         if not self.healthy and self.failure is None:
             self.wait(None, 0, None)
 
@@ -320,7 +316,7 @@ def tell_durable(waiting: Iterable[Waiting]) -> None:
 
 
 def tell_lost(waiting: Sequence[Waiting], error: StoreError) -> None:
-    """Mark all streams as failed, then notify each waiter once that entries are lost."""
+    """Mark all streams as failed, then notify each waiter once of the loss."""
     told: dict[int, tuple[Stream | None, Waiter]] = {}
     for stream, _, waiter in waiting:
         if stream is not None:

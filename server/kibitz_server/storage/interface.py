@@ -1,4 +1,4 @@
-"""The storage interface: what the server needs from a database engine.
+"""The storage interface that a database engine implements for the server.
 
 Two adapters implement it: `sqlite.store.SQLiteStore`, a file that one server owns, and
 `postgres.store.PostgresStore`. Only this package contains SQL. One test suite
@@ -29,7 +29,7 @@ from kibitz_server.storage.streams import Closed, Damaged, Kind, Stored, Stream,
 
 PlayerKind: TypeAlias = Literal["bot", "human", "house"]
 UNHURRIED_S: Final = 0.25
-"""Seconds that an unhurried row waits for a batch to join."""
+"""Seconds that an unhurried row waits for another batch before it is written in its own."""
 CLOSE_TIMEOUT_S: Final = 10.0
 """Seconds that a closing store has for its pending writes."""
 
@@ -61,7 +61,7 @@ class TokenRow:
 
 @dataclass(frozen=True, slots=True)
 class TokenEntry:
-    """A token in the operator's list."""
+    """A token, as listed for the operator."""
 
     id: int
     player: PlayerRow
@@ -82,8 +82,8 @@ class OldStream:
 
 
 Remains: TypeAlias = tuple[int, int | None]
-"""A remaining part of a deleted stream: the stream's number, and the first entry of a portion or
-None for the stream's own row."""
+"""A part of a deleted stream that is still on disk: the stream's number, and the first of a group
+of entries, or None for the stream's own row."""
 
 
 class Players(Protocol):
@@ -99,13 +99,13 @@ class Players(Protocol):
     def token(self, digest: bytes) -> TokenRow | None: ...
 
     def void_tokens(self, digests: Collection[bytes], now: int) -> set[bytes]:
-        """Return those of the digests whose tokens were revoked or have expired.
+        """Return the digests of tokens that were revoked or have expired.
 
         The cost depends on the number of given digests, not on the number of tokens ever issued.
         """
 
     def add_guest(self, guest: PlayerRow, secret: bytes, waiter: Waiter) -> None:
-        """Write a guest, unhurried, and release its name from the guest who had it before.
+        """Write a guest with the next batch, and delete the guest who had the name before.
 
         Both happen in one transaction. Writes nothing if an account has the name by then.
         """
@@ -118,29 +118,29 @@ class Players(Protocol):
 
 
 class Expiry(Protocol):
-    """The queries and deletions for retention, one portion at a time."""
+    """The queries and deletions for retention; each call is limited in size."""
 
     async def remains(self, count: int) -> list[Remains]:
-        """Return some remaining parts of deleted streams: entries first, streams' own rows last."""
+        """Return parts of deleted streams to remove next: entries before the streams' own rows."""
 
     def delete_remains(self, remains: Sequence[Remains], waiter: Waiter) -> None: ...
 
     async def closed_streams(
         self, kind: Kind, opened_before: int, after: int, count: int
     ) -> list[OldStream]:
-        """Return closed streams by number.
+        """Return closed streams with numbers above `after`, in order.
 
         Lobbies appear only after all their matches are deleted.
         """
 
     async def pinned(self) -> set[int]:
-        """Return the numbers of streams that cannot be deleted yet."""
+        """Return the numbers of closed streams that still have entries in the journal."""
 
     def mark_deleted(self, numbers: Sequence[int], waiter: Waiter) -> None:
         """Mark closed streams as deleted, which hides them from all lookups."""
 
     async def nth_newest_guest(self, most: int) -> int | None:
-        """Return when the guest at index `most`, newest first, was last seen, or None."""
+        """Return when guest number `most` was last seen, from 0 for the latest; None if too few."""
 
     async def idle_guests(self, before: int, count: int) -> list[str]:
         """Return guests last seen before that time, longest absent first."""
@@ -151,11 +151,11 @@ class Expiry(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TakenLobby:
-    """A lobby that this node has durably taken over; `Store.reload` accepts its keys."""
+    """A lobby that this node has taken over and committed; `Store.reload` can load its streams."""
 
     key: str
     former: str | None
-    """The previous owner; None for a server without a name."""
+    """The previous owner's name; None for a server without a name."""
     matches: tuple[str, ...]
     """Its open matches."""
     open: bool
@@ -164,7 +164,7 @@ class TakenLobby:
 
 @dataclass(frozen=True, slots=True)
 class NodeEntry:
-    """A node in the operator's list."""
+    """A node, as listed for the operator."""
 
     name: str
     url: str
@@ -195,7 +195,7 @@ class HallExchange:
 
     nodes: tuple[OtherNode, ...]
     lines: tuple[tuple[str, str, bytes | None], ...]
-    """Key, node and line written since the last exchange; the line is None if it was deleted."""
+    """Key, node and text of each line changed since the last exchange; None for a deleted line."""
     whole: bool
     """Whether `lines` is complete, so that missing lines no longer exist."""
     settled: bool
@@ -271,7 +271,7 @@ class Nodes(Protocol):
         """
 
     async def beat(self) -> None:
-        """Write a heartbeat now, and check whose turn it is. Raises `StoreError`."""
+        """Write a heartbeat now, and update `first`. Raises `StoreError`."""
 
     async def take(self, entry: TakeOverEntry, most: int) -> list[TakenLobby]:
         """Take over up to `most` lobbies that no living node owns; several nodes may try at once.
@@ -283,12 +283,12 @@ class Nodes(Protocol):
     async def has_all(self) -> bool:
         """Return whether every open lobby belongs to this node or a living node with another URL.
 
-        Lobbies that another node with this URL still owns or writes to cannot be taken yet. Raises
-        `StoreError`.
+        While another node with this URL still owns or writes to a lobby, this node cannot take it
+        over. Raises `StoreError`.
         """
 
     async def owner(self, key: str) -> tuple[str, str | None] | None:
-        """Return the lobby of an open stream and the name of its node (None without a node).
+        """Return the lobby of an open stream, and the name of the node that owns it (None if none).
 
         Returns None if there is no such stream. Raises `StoreError`.
         """
@@ -299,8 +299,9 @@ class Nodes(Protocol):
     async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
         """Write lines about this node's lobbies, by key, and read the other nodes' changes.
 
-        None deletes a line. After a failed exchange or a long pause, `lines` must be complete (see
-        `needs_all`). With empty `lines`, the exchange only reads. Raises `StoreError`.
+        A value of None deletes the line. After a failed exchange or a long pause, `lines` must be
+        complete (see `needs_all`). With empty `lines`, the exchange only reads. Raises
+        `StoreError`.
         """
 
     async def match_heads(self, keys: Sequence[str]) -> dict[str, MatchHead | StoreError]:
@@ -310,11 +311,11 @@ class Nodes(Protocol):
         """
 
     async def new_entries(self, streams: Sequence[Stream]) -> dict[str, NewEntries | StoreError]:
-        """Return by key the streams' entries after their `tail`.
+        """Return the entries of each stream after its `tail`, by key.
 
-        Streams without new entries are omitted. An error means that the log can be read no further.
-        The streams share a limit on how much one call reads (see `NewEntries.more`). Raises
-        `StoreError` if the database does not answer.
+        Streams without new entries are omitted. An error instead of entries means that the rest of
+        that log cannot be read. One call reads a limited amount from all streams together (see
+        `NewEntries.more`). Raises `StoreError` if the database does not answer.
         """
 
     @property
@@ -324,12 +325,13 @@ class Nodes(Protocol):
     async def leave(self) -> None:
         """Let the other nodes take over this node's lobbies at once, after its last write.
 
-        Raises `StoreError` if the database does not answer; they then take over later.
+        Raises `StoreError` if the database does not answer. The other nodes then wait until this
+        node's heartbeat has expired.
         """
 
 
 class Store(Protocol):
-    """The database of one server. After use `close()` must be awaited."""
+    """The database of one server. Await `close()` when done."""
 
     on_failure: Callable[[StoreError], None] | None
     """Called once when the store fails for good, before any waiter is notified."""
@@ -385,7 +387,7 @@ class Store(Protocol):
         """Mark a stream as damaged."""
 
     def rate(self, match: str, line: bytes) -> None:
-        """Write a ledger line for a match, unless it already has one."""
+        """Write a match's line to the rating ledger, unless it already has one."""
 
     async def flush(self) -> None:
         """Wait until everything appended so far is on disk or abandoned."""
@@ -462,16 +464,16 @@ class Store(Protocol):
         """Return the complete text of a closed stream of that kind, or None."""
 
     async def ledger(self, after: int, count: int) -> list[tuple[int, bytes]]:
-        """Return the ledger lines after a place, with their places."""
+        """Return the rating ledger's lines after row number `after`, with their row numbers."""
 
 
 class Registration(Protocol):
-    """Players and tokens within a transaction started by the operator."""
+    """Players and tokens within a transaction of `TokenRegister`."""
 
     def by_skeleton(self, skeleton: str) -> PlayerRow | None: ...
 
     def clear_skeleton(self, key: str) -> None:
-        """Release a name held by a guest."""
+        """Take a name from its guest, so that an account can use it."""
 
     def add_account(self, account: PlayerRow) -> None: ...
 
@@ -480,7 +482,7 @@ class Registration(Protocol):
 
 
 class TokenRegister(Protocol):
-    """Accounts and tokens, for changes by the operator while a server may be running. It blocks."""
+    """Accounts and tokens, for the operator's commands. Works while a server is running; blocks."""
 
     def __enter__(self) -> Self: ...
 

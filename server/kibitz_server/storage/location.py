@@ -30,7 +30,7 @@ Database: TypeAlias = Path | PostgresURL
 NODE_NAME: Final = r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?"
 """The pattern of node names: lower-case letters, digits and hyphens, as in a host name."""
 SINGLE_SERVER: Final = "main"
-"""The name in `node` of a server without a name; reserved, so no node can have it."""
+"""The name in the table `node` for a server without a name; no node may use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class NodeIdentity:
 
 
 def database_of(value: object) -> object:
-    """Return the location that a string names; return any other value unchanged."""
+    """Convert a string to a location; return any other value unchanged."""
     if isinstance(value, str):
         return PostgresURL(value) if value.startswith(SCHEMES) else Path(value)
     return value

@@ -2,8 +2,8 @@
 
 A runner (`match/runner.py`, `lobby/runner.py`) appends entries to its stream, and passes every
 announcement to its `PendingQueue`, with the number of the entry that must be on disk first. The
-queue releases them in order. So a crash cannot undo anything announced, and announcements never
-overtake each other.
+queue releases them in order. So a crash cannot undo anything that clients have received, and
+announcements stay in order.
 
     engine --effects--> runner --append--> store ... commit ... runner.durable(seq)
                           |                                           |
@@ -12,8 +12,8 @@ overtake each other.
 The queue holds any callable. A `HeldAnswer` also contains the request that it answers. When entries
 are lost (the disk was full, or the runner's state got ahead of its log), the server reloads the
 match or lobby from disk (`directory/reload.py`). Until then it refuses requests to it as
-`unavailable`, with the time after which the client may resend them. If a resent move was written
-after all, the client gets the answer to the original request.
+`unavailable`, with the time after which the client may resend them. If the original move was
+written after all, the resent one gets the original answer.
 
 The runner is its stream's waiter, and forwards `durable` and `lost`:
 
@@ -34,7 +34,7 @@ from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.pending")
 Release: TypeAlias = Callable[[], object]
-"""A callback that announces something durable."""
+"""A callback that sends an announcement once its entries are durable."""
 BEING_RELOADED = "the server is reloading it from disk; resend the request soon"
 """The refusal message while a match or lobby is being reloaded."""
 RESEND_AFTER_MS = 200
@@ -119,7 +119,7 @@ class PendingQueue:
         self.hold(seq, HeldAnswer(peer, number, answer))
 
     def hold_for_commit(self, seq: int, release: Release) -> None:
-        """Call `release` with the next commit reported for `seq`, even if `seq` is durable.
+        """Call `release` after the next commit for `seq`, even if `seq` is already durable.
 
         Meant for writes other than entries, such as closing the stream.
         """
@@ -209,7 +209,7 @@ class PendingQueue:
     def reload_when_durable(self, reload: Callable[[], None]) -> None:
         """Call `reload` when the whole stream is on disk.
 
-        Meant for a runner whose state is ahead of its log: entries already appended are still
+        Meant for a runner with a state that is ahead of its log. Entries already appended are still
         announced.
         """
 

@@ -3,9 +3,8 @@
 A damaged log never affects the others. Its stream gets the state ``damaged`` with the reason and
 the time, and is no longer loaded or appended to. Its data on disk remains unchanged, for `kibitz db
 check` and for investigation. The server refuses requests for it with the code ``damaged``. Recovery
-finds damage in the journal (`journal.py`). This module handles damage found later: complete logs
-that cannot be replayed, games that this server does not have, and unreadable summaries of past
-matches.
+finds damage in the journal (`journal.py`). This module handles damage found later: logs that are
+complete but cannot be replayed, unknown games, and unreadable summaries of past matches.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ class Quarantine:
 
     @property
     def count(self) -> int:
-        """The number of streams set aside and not accepted as lost."""
+        """The number of streams set aside that the operator has not accepted as lost."""
         return self._known_before + len(self._new)
 
     def add(self, kind: Kind, key: str, why: str | Exception) -> None:
-        """Set a stream aside; the next batch writes its state."""
+        """Set a stream aside, with the next batch."""
         reason = _one_line(why)
         if self.reason(key) is not None:
             return

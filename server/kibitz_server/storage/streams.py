@@ -11,7 +11,7 @@ Kind: TypeAlias = Literal["match", "lobby"]
 
 
 class Waiter(Protocol):
-    """A receiver of the results of appends."""
+    """Receives the results of appends."""
 
     def durable(self, seq: int) -> None:
         """Handle the news that entry `seq`, and all before it, are on disk."""
@@ -22,7 +22,7 @@ class Waiter(Protocol):
 
 @dataclass(slots=True)
 class Stream:
-    """The writing end of a stream; pass a new `Stream(0, key, kind)` to `Store.create`."""
+    """A stream that the server writes; pass a new `Stream(0, key, kind)` to `Store.create`."""
 
     number: int
     key: str

@@ -23,7 +23,7 @@ DELETED_FOR_DAYS: Final = 7
 second; a node that has read nothing for days must be restarted anyway.
 """
 PORTION: Final = 256
-"""The number of entries to delete at a time."""
+"""The number of entries that one statement deletes."""
 _REMAINS: Final = """
 SELECT number, (SELECT min(seq) FROM entry WHERE entry.stream = number)
 FROM stream WHERE state = 'deleted' ORDER BY number LIMIT %s"""

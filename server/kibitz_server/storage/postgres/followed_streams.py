@@ -20,7 +20,7 @@ from kibitz_server.storage.streams import Stream
 STREAM_PIECE: Final = 64
 """The most entries to read from one stream at a time."""
 PIECE: Final = 1024
-"""The most entries to read from all streams together, round robin."""
+"""The most entries to read from all streams together, taken from them in turn."""
 _HEADS: Final = """
 SELECT stream.number, stream.key, stream.head, stream.link, stream.state, lobby.head
 FROM stream LEFT JOIN stream AS lobby ON lobby.key = stream.owner

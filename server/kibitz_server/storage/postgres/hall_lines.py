@@ -1,9 +1,10 @@
 """Lines that nodes write about their lobbies and matches, for the others to read.
 
-A line is text under a key. A node writes its lines in consecutive transactions and numbers them
-from a sequence, so a reader that has a node's lines up to a number has not missed any. A deleted
-line remains as a row without text for `KEPT_S`. After a longer pause, or after an error, a node
-reads everything. Each write sends one notification for all its lines.
+A line is text under a key. A node writes its lines in one transaction after another and numbers
+them from a sequence. So a reader only needs the lines with numbers above the last one it has read
+from that node. A deleted line remains as a row without text for `KEPT_S`. A node that has read
+nothing for longer, or that had an error, reads all lines again. Each write sends one notification
+for all its lines.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from kibitz_server.storage.postgres.notifications import HALL
 
 KEPT_S: Final = 300
 LONG_AGO_S: Final = 60.0
-"""Seconds after which the next exchange must be complete; well below `KEPT_S`."""
+"""Seconds after which the next exchange must read and write all lines; well below `KEPT_S`."""
 _WRITE: Final = """
 INSERT INTO hall_line (key, node, change, line, written)
 SELECT given.key, %(name)s, number.change, given.line, clock_timestamp()

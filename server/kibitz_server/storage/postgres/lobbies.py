@@ -21,7 +21,7 @@ class Lobbies:
         self.node = node
         """This node's name; None for a server with a database of its own."""
         self.owned: set[str] = set()
-        """The open lobbies that the node owns, as far as it has learned."""
+        """The open lobbies that the node owns, as of its last heartbeat."""
         self.by_number: dict[int, str] = {}
         """The lobby of each stream that the node owns or owned, by the stream's number."""
         self.by_key: dict[str, str] = {}
@@ -29,8 +29,8 @@ class Lobbies:
         self._elsewhere: dict[str, str | None] = {}
         """The current owners of lobbies that this node has lost."""
         self._streams: dict[str, set[str]] = {}
-        """The keys of each open lobby's streams, including its own. They are dropped with the
-        lobby, since only open lobbies look up their past matches.
+        """The keys of each open lobby's streams, including its own. They are dropped when the lobby
+        closes, because only open lobbies look up their past matches.
         """
         self.endings: dict[str, tuple[bytes | None, bytes | None]] = {}
         """Summaries and footers of closed matches of reloaded lobbies."""
@@ -64,7 +64,7 @@ class Lobbies:
         """Record a new stream of lobby `owner`."""
         self._note_key(stream.key, owner)
         if self.node is not None:
-            lobby = owner or stream.key  # a match without a lobby is its own owner
+            lobby = owner or stream.key  # a match without a lobby counts as its own lobby
             self.by_number[stream.number] = self.by_key[stream.key] = lobby
             self.owned.add(lobby)
 
@@ -84,14 +84,14 @@ class Lobbies:
         self._streams.setdefault(owner or key, set()).add(key)
 
     def _forget(self, key: str) -> None:
-        """Drop the streams of a lobby, if it is one and nothing refers to them."""
+        """Drop a lobby's streams, if the key names a lobby and nothing refers to them any more."""
         for each in self._streams.pop(key, ()):
             self.endings.pop(each, None)
 
     # --- ownership ------------------------------------------------------------------------------
 
     def of_batch(self, batch: Batch) -> set[str]:
-        """Return the lobbies with owners that a batch writes to."""
+        """Return the lobbies that a batch writes to, if nodes own lobbies."""
         of = self.by_number
         found = {of[each[0]] for each in batch.entries if each[0] in of}
         return found | {each.lobby for each in batch.statements if each.lobby is not None}
@@ -120,9 +120,9 @@ class Lobbies:
         return news
 
     def drop_lost(self, batches: Iterable[Batch]) -> list[tuple[OwnedElsewhere, list[Waiting]]]:
-        """Remove everything about lost lobbies from batches, and return the waiters affected.
+        """Remove the entries and rows of lost lobbies from batches.
 
-        Each list of waiters is paired with the error to report.
+        Returns their waiters, in lists paired with the error to report.
         """
         lost: dict[str, list[Waiting]] = {}
         for batch in batches:

@@ -1,19 +1,19 @@
 """A node: a server that shares its database with others and owns some of its lobbies.
 
 A node has a row in `node`, with a heartbeat by the database's clock, and each lobby's row names its
-owner. A node loses its claim on its lobbies if it sends no heartbeat for `EXPIRES_S`, or if its row
-is marked as leaving. Another node takes them over (`take`), skipping locked ones. A take-over
-changes the lobby's row and appends an entry to its stream in one transaction.
+owner. If a node sends no heartbeat for `EXPIRES_S`, or its row is marked as leaving, another node
+may take over its lobbies (`take`). It skips lobbies with locked rows. A take-over changes the
+lobby's row and appends an entry to its stream in one transaction.
 
 Nodes with the same public URL are standbys for each other: the one that has been alive longest
-serves (`first`). A node that missed its heartbeats counts as alive only since it resumed, so it
-goes to the end of the order and releases its lobbies. Nodes with different URLs serve side by side:
-each takes over the lobbies of dead nodes without a standby.
+serves (`first`). The time alive of a node that missed its heartbeats restarts when it resumes. So
+it moves to the end of the order and releases its lobbies. Nodes with different URLs serve side by
+side: each takes over the lobbies of dead nodes without a standby.
 
-A half-sent batch locks its lobbies for as long as its process is suspended or its connection hangs:
-an unfinished pipeline is not an idle transaction, so no database timeout applies. A node that finds
-nothing to take over therefore terminates such transactions of dead nodes. It identifies them by the
-lock on the node's name, which the writing session holds.
+If a process is suspended or its connection hangs in the middle of a batch, the batch keeps its
+lobbies locked. No database timeout ends it, because an unfinished pipeline is not an idle
+transaction. So when a node finds nothing to take over, it terminates unfinished transactions of
+dead nodes. It finds their sessions by the advisory lock on the dead node's name.
 
 Heartbeats only decide which node may take over which lobbies, and when. `ownership.Ownership` keeps
 former owners from writing, however late they resume.
@@ -133,7 +133,7 @@ WHERE stream.key = %s AND stream.state = 'open'"""
 
 
 def enter(db: SyncConnection, node: NodeIdentity | None) -> Ownership:
-    """Write a starting server's row, which keeps earlier servers of its name from writing.
+    """Write a starting server's row, so that earlier servers of its name can no longer write.
 
     A server without a name does not share its database: it removes the rows of nodes, which then
     can no longer write. A node, in turn, removes the row of a server without a name. It blocks.
@@ -158,7 +158,7 @@ def enter(db: SyncConnection, node: NodeIdentity | None) -> Ownership:
 
 
 def _leave_single(db: SyncConnection) -> None:
-    """Switch from a single server to nodes: number blocks start after the server's numbers."""
+    """Switch from a single server to nodes: start their number blocks after its last number."""
     gone = db.execute("DELETE FROM node WHERE name = %s", (SINGLE_SERVER,)).rowcount
     nodes = db.execute("SELECT count(*) FROM node").fetchone()
     if gone or nodes is None or not nodes[0]:
@@ -228,7 +228,7 @@ class PostgresNodes:
         self.on_lines_written: Callable[[], None] | None = None
         self.identity = identity
         self._turn = False
-        """Whether it was this node's turn at the last heartbeat."""
+        """Whether this node was the one to serve, as of the last heartbeat."""
         self._beat_at = 0.0
         """When the last acknowledged heartbeat was sent, by this machine's clock."""
         self.numbers = StreamNumbers(db)
@@ -259,9 +259,9 @@ class PostgresNodes:
 
     @property
     def _alive(self) -> bool:
-        """Whether the last heartbeat is still valid, so that no node may take this one's lobbies.
+        """Whether the last heartbeat is still valid, so that no other node may take over lobbies.
 
-        The database starts counting later, so the heartbeat expires here first.
+        It expires earlier here than in the database, where it arrived later than it was sent.
         """
         return time.monotonic() < self._beat_at + self._expires_s
 
@@ -288,7 +288,7 @@ class PostgresNodes:
             self.step_down(owners)
 
     async def _beat(self, db: Connection) -> tuple[bool, dict[str, str | None]]:
-        """Return whether it is this node's turn, and the lobbies that it has lost."""
+        """Return whether this node is the one to serve, and the lobbies that it has lost."""
         done = await db.execute(_BEAT, (self._expires_s, self.name, self._owner))
         if done.rowcount != 1:
             await self._require_row(db)
@@ -302,7 +302,7 @@ class PostgresNodes:
         return turn, await self._lost(db)
 
     async def _lost(self, db: Connection) -> dict[str, str | None]:
-        """Return the lobbies that this node has lost unnoticed, and their owners."""
+        """Return the lobbies that this node has lost without noticing yet, and their owners."""
         owned = sorted(self._lobbies.owned)
         if self._alive:
             sql = "SELECT key, node FROM stream WHERE key = ANY(%s) AND node IS DISTINCT FROM %s"
@@ -351,7 +351,7 @@ class PostgresNodes:
             return taken
 
         taken = await self._ask(query)
-        # A lobby lost and retaken unnoticed is unchanged in memory.
+        # If this node lost a lobby and regained it without noticing, its copy in memory is current.
         owned = self._lobbies.owned
         stale = {lobby.key: lobby.former for lobby, _, _ in taken if lobby.key in owned}
         if stale:
@@ -411,7 +411,7 @@ class PostgresNodes:
         return await self._with_matches(db, number, key, former, is_open=True)
 
     async def _unheard(self, db: Connection, taken: Collection[str]) -> list[_Taken]:
-        """Return lobbies that this node owns unknowingly, after a take-over's result got lost."""
+        """Return lobbies that this node owns without knowing it: a take-over's result was lost."""
         known = [*self._lobbies.owned, *taken]
         sql = (
             "SELECT number, key FROM stream WHERE node = %s AND kind = 'lobby' AND state = 'open'"

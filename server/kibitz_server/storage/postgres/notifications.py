@@ -1,4 +1,4 @@
-"""The connection on which a server learns about other programs' changes.
+"""The connection on which a server receives other programs' changes.
 
 The server reads accounts and tokens twice a second. Other nodes send a notification when they have
 written lines. A notification is only a hint and may get lost: the next exchange reads the lines

@@ -1,14 +1,14 @@
-"""A batch as a PostgreSQL transaction, and its fencing.
+"""Writes a batch as a PostgreSQL transaction, with fencing against other servers.
 
-The server's row in `node` serves as fence and as receipt. A batch begins with a compare-and-set on
-that row: the row must still have this server's `owner` and the `last` that this server wrote; then
-`last` is set to the batch's name. So of two servers with the same row only one can write, and the
-row reveals the outcome of a commit whose result got lost.
+A batch begins with a compare-and-set on the server's row in `node`. The row must still have this
+server's `owner`, and as `last` the name of this server's previous batch. Then `last` is set to the
+new batch's name. So only one of two servers with the same row can write. If the result of a commit
+is lost, `last` shows whether it happened.
 
 If several nodes share a database, the batch also locks the rows of its lobbies (FOR SHARE), and is
 rolled back if another node owns one of them. A take-over changes the lobby's row and appends its
-entry in one transaction. So a batch by the former owner either commits before the take-over or
-fails, because of the row or because of a duplicate entry key.
+entry in one transaction. So a batch by the former owner either commits before the take-over, or
+fails because the lobby's row names another owner or because an entry key already exists.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kibitz_server.storage.postgres.connection import Connection
 _CLAIM = "UPDATE node SET last = %s WHERE name = %s AND owner = %s AND last = %s"
 _OWNERS = "SELECT key, node FROM stream WHERE key = ANY(%s) ORDER BY key"
 LOCK_OWNERS = f"{_OWNERS} FOR SHARE"
-"""Selects and locks the owners of lobbies, after any take-over in progress."""
+"""Reads lobbies' owners and locks their rows, after waiting for any take-over in progress."""
 _ENTRIES = (
     "INSERT INTO entry (stream, seq, link, line)"
     " SELECT * FROM unnest(%b::bigint[], %b::integer[], %b::bytea[], %b::bytea[])"
@@ -48,7 +48,7 @@ class Transaction:
     """The number of rows that each statement changed."""
 
     def apply(self) -> None:
-        """Pass each statement its number of changed rows, once the batch is on disk."""
+        """Call each statement's `applied` with its number of changed rows, after the commit."""
         for statement, changed in zip(self.batch.statements, self.changed, strict=False):
             if statement.applied is not None:
                 statement.applied(changed)
@@ -120,7 +120,7 @@ class Ownership:
     async def _require_owned(self, db: Connection) -> None:
         """End a failed transaction; raise `TakenOver` if another server caused the failure.
 
-        Its entries may collide with ours before the row in `node` is checked.
+        The other server's entries may cause a key conflict before the row in `node` is checked.
         """
         if db.info.transaction_status is not TransactionStatus.IDLE:
             await db.execute("ROLLBACK")
@@ -140,8 +140,8 @@ class Ownership:
     async def settle(self, db: Connection) -> str | None:
         """Find out whether the doubtful batch was written; return its name if so.
 
-        Otherwise it can never be written: this locks and changes the row, so a commit still in
-        flight no longer matches it.
+        If it was not, this prevents a later commit: it changes the row, which then no longer
+        matches the batch's compare-and-set.
         """
         async with db.transaction():
             sql = "SELECT owner, last FROM node WHERE name = %s FOR UPDATE"

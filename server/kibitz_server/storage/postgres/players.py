@@ -1,10 +1,11 @@
 """Players and tokens in PostgreSQL.
 
-The server must answer a hello without waiting, so it keeps them in memory, at about half a kilobyte
-each. It adds its own writes after their commit. The operator's changes (`tokens.py`) are made under
-a lock and numbered in the column `change`, in commit order. Twice a second the server reads the
-changes since the last one it saw (`notifications`). If nodes share the database, their writes and
-deletions of guests are numbered in the same way, for the other nodes to read.
+The server must answer a hello without waiting for the database, so it keeps all players and tokens
+in memory, at about half a kilobyte each. After each commit it updates them with its own writes. The
+operator's changes (`tokens.py`) are made under a lock and numbered in the column `change`, in
+commit order. Twice a second the server reads the changes since the last one it saw
+(`notifications`). If nodes share the database, they number their own writes and deletions of guests
+in the same way, so that the other nodes read them.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ _NUMBERED_INSERT = (
     " VALUES (%s, %s, %s, %s, %s, %s, %s, nextval('change'))"
 )
 IN_ORDER: Final = Statement("SELECT pg_advisory_xact_lock(%s)", (ACCOUNTS_LOCK,))
-"""Ensures that numbers drawn later in the transaction follow commit order."""
+"""Locks out other writers, so that the numbers taken from the sequence follow commit order."""
 READS: Final = 5
-"""The most attempts to read changes if own writes keep overtaking them."""
+"""The most attempts to read changes while commits of this server keep intervening."""
 
 
 class PostgresPlayers:
@@ -60,7 +61,7 @@ class PostgresPlayers:
         self._seen = 0
         """The last change read."""
         self._own_writes = 0
-        """The number of own writes on disk; data read before the latest may be stale."""
+        """The number of this server's writes on disk. Data read before the latest may be stale."""
         with db.transaction():
             db.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             self._read(db.execute(_PLAYERS), db.execute(_TOKENS))
@@ -156,7 +157,8 @@ class PostgresPlayers:
     async def take_up(self, db: Connection) -> None:
         """Read the changes since the last call.
 
-        Rows overtaken by an own write are read again, if need be by the next call.
+        If this server writes a row in the meantime, the row is read again, at the latest by the
+        next call.
         """
         newer = " WHERE change > %s"
         after = (self._seen,)

@@ -13,7 +13,7 @@ from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.postgres.connection import SyncConnection, translate_errors
 
 SCHEMA_LOCK = 0x6B69627A01
-"""Advisory locks: for creating tables, for serving, for changing accounts beside a server."""
+"""Advisory locks for creating tables, for serving, and for changing accounts."""
 SERVER_LOCK = 0x6B69627A02
 ACCOUNTS_LOCK = 0x6B69627A03
 NODE_LOCKS = 0x6B69627A

@@ -1,9 +1,10 @@
 """The log in PostgreSQL: streams of entries, with fencing between servers.
 
-Only the coroutines, the constructor, and the methods for startup wait for the database; the latter
-two use a separate connection. While the database is unreachable, everything waits (`healthy` is
-false). Entries that cannot be written within the delays of `retries` are lost, as with SQLite, and
-their streams are reloaded when the database is reachable again.
+Only the coroutines, the constructor, and the methods for startup wait for the database. The
+constructor and the methods for startup use a separate connection. While the database is
+unreachable, all writes and reads wait, and `healthy` is false. Entries that cannot be written
+within the delays of `retries` are lost, as with SQLite, and their streams are reloaded when the
+database is reachable again.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ from kibitz_server.storage.streams import (
 )
 
 LOCK_ATTEMPTS = 100
-"""Attempts to get the lock, one every 50 ms, because a killed server may still hold it."""
+"""Attempts to get the lock, one every 50 ms. The session of a killed server may still hold it."""
 
 
 class PostgresStore:
@@ -202,7 +203,7 @@ class PostgresStore:
     def rate(self, match: str, line: bytes) -> None:
         sql = "INSERT INTO ledger (match, line) VALUES (%s, %s) ON CONFLICT DO NOTHING"
         written = Statement(sql, (match, line), lobby=self._lobbies.by_key.get(match))
-        # Other nodes continue from the last place they have read.
+        # Other nodes read the ledger from the last row number that they know.
         in_order = () if self.nodes is None else (IN_ORDER,)
         self.commits.execute(*in_order, written)
 

@@ -24,13 +24,13 @@ from kibitz_server.storage.streams import (
 
 Row: TypeAlias = tuple[Any, ...]
 PIECE = 256
-"""The number of entries to read at a time if only their size is limited."""
+"""The number of entries that a query for an amount of bytes reads at a time."""
 _ENTRIES = "SELECT seq, link, line FROM entry WHERE stream = %s AND seq >= %s ORDER BY seq"
 _STREAM = "SELECT number, key, kind, head, link, tail, state FROM stream WHERE key = %s"
 
 
 def check_entries(rows: Iterable[Row], after: int, link: str) -> tuple[list[bytes], str]:
-    """Return the entries after number `after`, where the chain was at `link`, and the last link.
+    """Return the entries after number `after`, which has the chain's `link`, and the last link.
 
     Raises `DamagedStream` at the first missing or corrupt entry.
     """

@@ -1,8 +1,9 @@
 """Writes batches to PostgreSQL: the engine's part of the group commit (`storage/group_commit.py`).
 
 A batch takes two round trips on a dedicated connection, whatever its size. After an error the
-outcome of a sent commit is unknown. Before anything else is written, or a stream is reread,
-`ownership.Ownership.settle` looks up the commit and makes sure that it cannot happen later.
+outcome of a sent commit is unknown. Before the server writes or rereads anything,
+`ownership.Ownership.settle` looks up the commit. If it has not happened, `settle` makes sure that
+it cannot happen later.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class PostgresWriter:
         self._ownership = ownership
         self._lobbies = lobbies
         self.step_down: Callable[[Mapping[str, str | None], Batch], None] | None = None
-        """A callback that removes everything about other nodes' lobbies from a batch."""
+        """A callback that removes the entries and rows of other nodes' lobbies from a batch."""
         self._transaction: Transaction | None = None
         """The last batch passed to `write`, which may be in progress, written or abandoned."""
         self._attempting: asyncio.Task[None] | None = None
@@ -134,7 +135,7 @@ class PostgresWriter:
             await self._connection.use(self._ownership.settle)
 
     async def _connect(self) -> Connection:
-        """Connect, and get the lock: from the startup connection, or again after an error.
+        """Connect and take the lock, which the startup connection releases here.
 
         The lock makes a second server fail early; only `Ownership` actually excludes it.
         """

@@ -1,4 +1,4 @@
-"""Compaction: moves the oldest rows of the journal into segments, a share with each batch.
+"""Compaction: moves the oldest rows of the journal into segments, a few with each batch.
 
 One rule decides when entries leave the journal:
 
@@ -7,7 +7,8 @@ One rule decides when entries leave the journal:
 When the journal has grown large, a reader thread reads its oldest rows (`journal.read`) and makes
 segments from them. Each following batch writes a few of these segments; the batches after that
 delete the rows, a few at a time. If a batch is abandoned, or rows are damaged, the compaction ends,
-and a later one starts over from disk. There is no other state. Recovery does the same in one go.
+and a later one starts over from disk. A compaction has no other state. Recovery moves the whole
+journal in one transaction.
 
 In memory a stream keeps its latest entries (`Stream.recent`): at least all that are still in the
 journal. They are dropped only after a commit has put them into a segment.
@@ -29,16 +30,16 @@ from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.store")
 COMPACT_BYTES = 4 * 1024 * 1024
-"""The weight of the journal at which a compaction begins; about 13,000 moves."""
+"""The size of the journal, in bytes, at which a compaction begins; about 13,000 moves."""
 SEGMENTS_PER_BATCH = 16
-"""The segments of a compaction that a batch writes; more for batches with many entries."""
+"""The least number of segments that a batch writes; large batches write more."""
 TRIM_BYTES_PER_BATCH = 256 * 1024
-"""The bytes of journal rows that a batch deletes, at least one row."""
+"""The least number of bytes in the journal rows that a batch deletes; large batches delete more."""
 
 
 @dataclass(slots=True)
 class Share:
-    """A batch's share of a compaction."""
+    """The part of a compaction that one batch carries out."""
 
     weight: int
     """The weight of the batch's row."""
@@ -51,7 +52,7 @@ class Share:
 
 @dataclass(slots=True)
 class _OldestRows:
-    """The oldest rows of the journal, which are being moved into segments."""
+    """The oldest rows of the journal, while a compaction moves them into segments."""
 
     segments: deque[Segment]
     rows: deque[tuple[int, int]]
@@ -61,7 +62,7 @@ class _OldestRows:
 
 
 class Compaction:
-    """Distributes the work of moving entries out of the journal over the batches."""
+    """Moves entries out of the journal, and spreads that work over the batches."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, readers: Readers, journal_bytes: int
@@ -74,7 +75,7 @@ class Compaction:
         """The weight of the journal's rows."""
         self._oldest: _OldestRows | None = None
         self._reading: object | None = None
-        """Identifies the compaction whose rows are being read."""
+        """Identifies the compaction for which a thread is reading rows; None if there is none."""
         self._with_recent: dict[int, Stream] = {}
         """The streams that have `recent` entries."""
 
@@ -83,7 +84,7 @@ class Compaction:
         self._with_recent[stream.number] = stream
 
     def share(self, weight: int) -> Share:
-        """Return the share for a batch, in proportion to the weight of its row."""
+        """Return the part of the compaction for a batch, in proportion to the weight of its row."""
         share, oldest = Share(weight), self._oldest
         if oldest is None:
             return share
@@ -99,7 +100,7 @@ class Compaction:
         return share
 
     def written(self, share: Share, closed: Sequence[Stream]) -> None:
-        """Record a batch's new segments, and start a compaction when one is due."""
+        """Record that a batch is on disk, and start a compaction if the journal is large enough."""
         for segment in share.segments:
             self._drop_recent(segment.number, segment.last)
         for stream in closed:
@@ -129,7 +130,8 @@ class Compaction:
     def _read_journal(self, reading: object) -> None:
         """Read the older half of the journal in a reader thread, for `_journal_read`.
 
-        On a busy server most matches in it have ended, and their entries are in segments already.
+        On a busy server most matches in that half have ended, so their entries are in segments
+        already.
         """
         weight = self._weight // 2
         self._readers.submit(lambda db: journal.read(db, weight=weight)).add_done_callback(

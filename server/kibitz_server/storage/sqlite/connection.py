@@ -3,11 +3,11 @@
 `schema.py` defines its tables; `store.py`, `writer.py` and `players.py` write them.
 
 A database consists of several files: the database itself, its write-ahead log (`-wal`), the index
-of the log (`-shm`), and the lock (`.lock`). Only their names link them, so the server observes
-three rules:
+of the log (`-shm`), and the lock (`.lock`). Only their names show that they belong together, so the
+server observes three rules:
 
 * It never creates an empty database next to an existing write-ahead log: SQLite would delete the
-  log, and with it commits that the lost database needs.
+  log, and with it the latest commits of the missing database.
 * It never opens a file with a second hard link: SQLite derives the log's name from the given name,
   and would find no log under the other name. Symbolic links are harmless: the server and SQLite
   resolve them first, so that every name leads to the same lock.
@@ -41,7 +41,8 @@ Value: TypeAlias = str | int | bytes | None
 _T = TypeVar("_T")
 Version: TypeAlias = tuple[int, int, int]
 FILE_MODE = 0o600
-"""Only the owner may read the database, which has token digests and hidden information."""
+"""Only the owner may read the database, because it contains token digests and hidden information.
+"""
 SIDE_FILES = ("-wal", "-shm", "-mark")
 """The file name suffixes of the write-ahead log, its index, and the watermark."""
 WAL_PAGES = 4000
@@ -58,7 +59,7 @@ more than one percent of the moves.
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A known SQLite bug that can damage databases in this server's use of them."""
+    """A known SQLite bug that can damage a database as this server uses it."""
 
     since: Version
     fixed: tuple[Version, ...]
@@ -143,7 +144,7 @@ def connect_writer(path: Path) -> sqlite3.Connection:
         db = connect(path)
         db.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
         # Some SQLite builds overwrite deleted data with zeros. The server deletes journal rows all
-        # the time, so each of their pages would be read and written once more.
+        # the time, and would read and write each of their pages once more.
         db.execute("PRAGMA secure_delete = FAST")
         return db
 
@@ -180,7 +181,7 @@ class Readers:
         """Whether reading is no longer possible."""
 
     def row(self, sql: str, values: Sequence[Value]) -> tuple[Value, ...] | None:
-        """Return one row from an indexed lookup, which is fast enough for the event loop."""
+        """Return one row. Only for indexed lookups, which are fast enough for the event loop."""
         found: tuple[Value, ...] | None = self._db.execute(sql, values).fetchone()
         return found
 
@@ -255,8 +256,9 @@ _ERROR_TEXTS = {
 def connect_read_only(path: Path) -> sqlite3.Connection:
     """Open a database, given by its resolved path, without writing or checkpointing.
 
-    Closing a read-only connection leaves the write-ahead log unchanged, even if it is the last. If
-    there is no log, no other program has the database open, and SQLite need not create one.
+    Closing a read-only connection leaves the write-ahead log unchanged, even if it is the last
+    connection. If there is no log, no other program has the database open, and SQLite is told not
+    to create one.
     """
     if _status(path) is None:
         raise UnusableDatabase(f"there is no database {str(path)!r}")
@@ -270,7 +272,7 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
 
 
 def blob(value: object) -> bytes:
-    """Return a value that must be bytes, as this program wrote it."""
+    """Return a value from the database, and raise `StoreError` unless it is bytes."""
     if not isinstance(value, bytes):
         raise ForeignDatabase(f"expected bytes in the database, found {value!r}")
     return value
@@ -292,7 +294,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 
 def create_file(path: Path) -> None:
-    """Create an empty file that only its owner can access, or check access to an existing one."""
+    """Create an empty file that only its owner can access, or check a file's permissions."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE))

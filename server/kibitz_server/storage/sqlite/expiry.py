@@ -1,7 +1,7 @@
 """The queries and deletions for retention in SQLite.
 
-A stream with entries left in the journal is pinned: at startup the server reads the journal, and
-must find the streams of its entries.
+A stream with entries left in the journal cannot be deleted yet: the next startup reads the journal,
+and must find the stream of each entry.
 """
 
 from __future__ import annotations

@@ -14,18 +14,18 @@ the chain, even if its neighbors are damaged. Reading detects the following faul
 
 * A changed, duplicate, missing or misplaced entry: its link or number does not match. The stream is
   sound up to the previous entry.
-* A removed or unreadable entry: `ends` has the last entry that each stream must reach.
-* A missing row, or one whose `ends` is unreadable too: a stream has lost nothing if one of its
-  entries in a later row continues the chain. Any other open stream may have ended in that row, and
-  is reported.
+* A removed or unreadable entry: `ends` has the number of each stream's last entry in the row.
+* A missing row, or a row with an unreadable `ends`. A stream has lost nothing if one of its entries
+  in a later row continues the chain. Any other open stream may have lost its last entries, and is
+  reported.
 * Rows missing at the beginning: `setting.trimmed` is the last row that may be missing.
   `storage/sqlite/watermark.py` detects rows missing at the end.
 
-Only `trim` advances `trimmed`. It is called only in or after the transaction that writes all
-entries of the rows up to that point, as `read` has read them from disk, into segments
-(`write_segment`). Recovery does this for the whole journal at once. The running store does it for
-the oldest part, a few segments per batch. Both start with `read`, which skips entries that are
-already in a segment, so a crash or an error may interrupt them anywhere.
+Only `trim` advances `trimmed`. Before that, `read` has read the rows from disk, and `write_segment`
+has written all their entries into segments, in the same transaction or an earlier one. Recovery
+does this for the whole journal at once, the running store for the oldest part, a few segments per
+batch. A crash or an error may interrupt either at any point, because `read` skips entries that are
+already in a segment.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from kibitz_server.storage.errors import ForeignDatabase
 from kibitz_server.storage.sqlite.connection import read_int, transaction
 
 LINK = 16
-"""The number of a link's characters that a journal entry contains."""
+"""A journal entry contains this many of the first characters of its link."""
 SEGMENT_BYTES = 64 * 1024
 """A segment ends once it has at least this many bytes of lines."""
 ROW_BYTES = 256
@@ -107,7 +107,7 @@ class Tail:
     batch: int = 0
     """The last row with a valid entry of the stream."""
     fault: str | None = None
-    """The fault of the entry after the last of `lines`, or of a later one."""
+    """The first fault found in the entries after `lines`."""
     _segment_ends: list[tuple[int, str]] = field(default_factory=list)
     _bytes: int = 0
 
@@ -141,12 +141,12 @@ class Tail:
 
 @dataclass(slots=True)
 class JournalContents:
-    """Rows of the journal, read in order from the first that is not trimmed."""
+    """Rows of the journal, read in order from the row after `trimmed`."""
 
     last: int
     """The last row read."""
     tails: dict[int, Tail] = field(default_factory=dict)
-    """Each open stream's part in the rows."""
+    """The entries of each open stream in the rows."""
     rows: list[tuple[int, int]] = field(default_factory=list)
     """The number and weight of each row."""
     missing: list[int] = field(default_factory=list)
@@ -171,7 +171,7 @@ class JournalContents:
 
 
 def seal_row(batch: int, owner: str, last: Mapping[int, int], lines: bytes) -> Row:
-    """Return a row for entries, one per line; `last` has the last entry of each stream."""
+    """Return a row for entries, which are one line each; `last` maps streams to last entries."""
     ends = " ".join([f"{number}:{seq}" for number, seq in last.items()])
     checks = _digest(f"{batch} {owner} {ends}".encode()) + _digest(b"%d " % batch, lines)
     return Row(batch, owner, ends, lines, checks)
@@ -253,8 +253,8 @@ def _read(
 def _open_streams(db: sqlite3.Connection) -> dict[int, tuple[int, str]]:
     """Return, for each open stream, the last entry in a segment and the link there.
 
-    The query returns a single row, because Python's `sqlite3` releases the GIL for each row, and on
-    a busy server a thread waits milliseconds to get it back.
+    The query returns a single row, because Python's `sqlite3` releases the GIL for each row. On a
+    busy server a thread waits milliseconds to reacquire it.
     """
     [found] = db.execute(
         "SELECT group_concat(number || ' ' || hex(link) || ' ' || coalesce("
@@ -356,7 +356,7 @@ def write_segment(db: sqlite3.Connection, segment: Segment) -> None:
 def trim(db: sqlite3.Connection, last: int) -> None:
     """Delete the rows before `last`, once all entries up to `last` are in segments.
 
-    Row `last` itself remains, ignored by reads, so that there is always a newest row.
+    Row `last` itself remains, so that there is always a newest row; `read` skips it.
     """
     db.execute("UPDATE setting SET value = ? WHERE name = 'trimmed'", (last,))
     db.execute("DELETE FROM journal WHERE batch < ?", (last,))
@@ -365,8 +365,8 @@ def trim(db: sqlite3.Connection, last: int) -> None:
 def recover(db: sqlite3.Connection) -> JournalContents:
     """Move the whole journal into segments, as at every startup, and return its contents.
 
-    A damaged stream gets its sound entries and the state 'damaged'. The rows needed to investigate
-    or manually repair it are kept in `journal_damaged`.
+    A damaged stream gets its sound entries and the state 'damaged'. The journal rows that an
+    operator needs to investigate or repair it are kept in the table `journal_damaged`.
     """
     with transaction(db):
         reading = read(db)
@@ -410,7 +410,7 @@ _ROWS = "SELECT batch, owner, ends, lines, checks FROM journal"
 
 
 def _row(found: tuple[object, ...]) -> Row:
-    """Return a row; replace values of the wrong type by ones that fail the checks."""
+    """Return a row. A value of the wrong type is replaced by one that fails the checks."""
     batch, owner, ends, lines, checks = found
     if not isinstance(batch, int):
         raise AssertionError("the primary key is an integer")

@@ -20,9 +20,9 @@ _PUT_GUEST = (
     " name = excluded.name, kind = excluded.kind, secret = excluded.secret,"
     " created = excluded.created WHERE account = 0"
 )
-"""A new guest replaces the previous guest of the same name in one statement, so that both changes
-happen or neither. If the operator has just created an account of that name, the account keeps it
-and the batch does not fail.
+"""Writes a guest and deletes the previous guest of the same name, in one statement. If the operator
+has just created an account of that name, the statement does nothing, so that the batch does not
+fail.
 """
 _PUT_HOUSE_BOT = f"INSERT INTO {_COLUMNS} ON CONFLICT (key) DO UPDATE SET secret = excluded.secret"
 _SELECT_PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"

@@ -1,6 +1,6 @@
 """The tables of a database file: players, tokens, streams with their entries, ratings.
 
-They are created in an empty file. Files of other programs or versions are refused.
+This module creates them in an empty file, and refuses files of other programs or versions.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _require_version(db: sqlite3.Connection, path: Path) -> None:
 def _create(db: sqlite3.Connection, path: Path) -> None:
     """Create the tables in the main file, before a write-ahead log exists.
 
-    So a database in WAL mode without tables must have lost its log, and is not treated as new.
+    So a database that is in WAL mode but has no tables has lost its log, and is not treated as new.
     """
     if db.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
         raise UnusableDatabase(

@@ -1,18 +1,18 @@
 """The log in an SQLite file: streams of lines, durable before they are announced.
 
 Every match and every lobby is a *stream*: a head line and entries numbered from 1. All streams of a
-server share one journal, which gets one row and one commit per batch (`writer.py`). A stream
-consists of its *segments*, which are rows of some dozens of consecutive entries, followed by its
-entries in the journal. `compaction.py` moves entries from the journal into segments.
+server share one journal, which gets one row and one commit per batch (`writer.py`). A stream's
+older entries are in *segments*, which are rows of some dozens of consecutive entries; the newer
+ones are in the journal. `compaction.py` moves entries from the journal into segments.
 
 One server owns a database (enforced by a lock file), and only one of its connections writes. Three
 checks detect data that the disk has lost or changed: links and checksums in the journal
-(`journal.py`), the hash of each segment when a stream is loaded, and the mark beside the file
-(`watermark.py`). `damaged()` returns the damaged streams; all others can be loaded.
+(`journal.py`), the hash of each segment when a stream is loaded, and the watermark file beside the
+database (`watermark.py`). `damaged()` returns the damaged streams; all others can be loaded.
 
-Only the writer checkpoints. (SQLite before 3.51.3 can corrupt a database whose write-ahead log
-is reset by two checkpointers at once.) Every other connection is `query_only`, or writes with
-checkpoints disabled, like those of the token commands.
+Only the writer checkpoints. (SQLite before 3.51.3 can corrupt a database if two connections
+checkpoint at once.) Every other connection is `query_only`, or has checkpoints disabled, as in the
+token commands.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class SQLiteStore:
                 self._readers.close()
                 self._writer.close()
             finally:
-                with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody is waiting
+                with contextlib.suppress(RuntimeError):  # the loop may be closed
                     loop.call_soon_threadsafe(gone.set)
 
         closing = threading.Thread(target=take_down, name="kibitz-closing", daemon=True)
@@ -228,8 +228,8 @@ class SQLiteStore:
     def damaged(self) -> list[Damaged]:
         """Return the damaged streams, oldest first.
 
-        They are neither restored nor appended to. Their data remains on disk: sound entries as
-        segments, and the journal's rows in the table `journal_damaged`.
+        The server does not restore them or append to them. Their data remains on disk: sound
+        entries in segments, and the journal's rows in the table `journal_damaged`.
         """
         with translate_errors(self.path):
             rows = self._readers.rows(
@@ -251,7 +251,7 @@ class SQLiteStore:
             found, newest = await self._readers.read(lambda db: streams.reload(db, keys))
         except sqlite3.Error as error:
             raise StoreError(f"cannot read {str(self.path)!r}: {error}") from error
-        # These entries now count as durable, although their batch may have been abandoned.
+        # All entries that this read finds count as durable, even those of an abandoned batch.
         self._writer.mark.note(newest)
         for stored in found.values():
             if isinstance(stored, Stored) and stored.stream.recent:

@@ -114,7 +114,7 @@ def _stored(db: sqlite3.Connection, key: str) -> Stored:
 
 
 def _continued(stored: Stored, tail: journal.Tail) -> Stored | StoreError:
-    """Add a stream's entries in the journal to the stream."""
+    """Extend a stream from the segments by its entries in the journal."""
     stream = stored.stream
     if tail.fault:
         return StoreError(f"stream {stream.key!r} is damaged: {tail.fault}")
@@ -127,7 +127,7 @@ def _continued(stored: Stored, tail: journal.Tail) -> Stored | StoreError:
 def segment_entries(
     db: sqlite3.Connection, number: int, first: int, last: int, edge: int
 ) -> list[bytes]:
-    """Return the entries from `first` to `last`, excluding `edge` and later ones."""
+    """Return the entries from `first` to `last`, but only those before `edge`."""
     rows = db.execute(
         "SELECT first, lines FROM stretch WHERE stream = ? AND last >= ? AND first <= ?"
         " ORDER BY first",

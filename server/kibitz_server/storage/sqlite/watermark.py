@@ -2,14 +2,15 @@
 
 If a database's write-ahead log was truncated or deleted, SQLite silently recovers to an older
 state. So after each commit the store writes the number and checksums of the newest batch into
-`<database>-mark`, in place and without a sync, before the batch counts as durable. It also does so
-when it opens a database, and when it rereads streams after a doubtful commit. The commit is synced
-before the mark is written. After a crash or power failure the mark is therefore that of this commit
-or of an earlier one, or it is torn, which its checksum reveals. It may be behind the database, but
-if it is ahead, the database has lost commits.
+`<database>-mark`, in place and without a sync, before the batch counts as durable. It also writes
+the mark when it opens a database, and when it rereads streams after a doubtful commit. The commit
+is synced before the mark is written. So after a crash or power failure the mark is as new as the
+database or older, or it is torn, which its checksum reveals. If the mark is newer than the
+database, the database has lost commits.
 
-A database without a mark (a copy, a backup) gets one. A backup that replaces a newer database lacks
-the latest writes, so the server refuses it until the operator accepts the loss (`accept_loss`).
+A database without a mark, such as a backup, gets a new one. A backup that replaces a newer database
+lacks the latest writes, so the server refuses it until the operator accepts the loss
+(`accept_loss`).
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ class MarkFile:
     def note(self, row: journal.Row | None) -> None:
         """Record that a row is on disk, before its entries count as durable."""
         if row is not None and row.batch > self._batch:
-            with contextlib.suppress(OSError):  # a mark may lag behind
+            with contextlib.suppress(OSError):  # the mark may be older than the database
                 body = f"{row.batch} {row.checks}"
                 text = f"{body} {zlib.crc32(body.encode()):08x}".ljust(MARK_BYTES - 1)
                 os.pwrite(self._descriptor, text.encode() + b"\n", 0)
