@@ -24,7 +24,7 @@ def test_house_bots_are_rated_by_their_personality(kibitz: Kibitz) -> None:
         (kibitz.directory / "ada.token").write_text(json.loads(made.stdout)["token"])
         host = ["host", GAME, "--seats", seats, "--games", "4", "--tc", "60+1", *there]
         refused = kibitz.run(*host, "--rated")
-        assert "rated matches are for accounts" in refused.stderr
+        assert "a rated match requires an account" in refused.stderr
         for rated in ([], ["--rated", "--token-file", "ada.token"]):
             kibitz.run(*host, *rated)
         (table,) = map(

@@ -45,7 +45,7 @@ def test_a_seek_that_cannot_be_is_a_sentence(kibitz: Kibitz) -> None:
         there = ["--server", stack.enter_context(kibitz.start(*words)).json()["url"]]
         refused = kibitz.run("seek", GAME, "--rated", "--bot", "line-nim/random", *there)
         assert refused.returncode == 2
-        assert "rated matches are for accounts" in refused.stderr
+        assert "a rated match requires an account" in refused.stderr
         nowhere = kibitz.run("seek", GAME, *there)
         assert nowhere.returncode == 2
         assert "use --bot to let a bot play" in nowhere.stderr

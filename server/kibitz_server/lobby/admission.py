@@ -5,7 +5,8 @@
 - A player whom the host removed may not rejoin.
 - A rated lobby is for accounts and house bots; a host that arranges rated matches has no seat.
 - A lobby whose programme is running cannot be joined; an arranged lobby can, until it closes.
-- A bot is refused if it can play none of the items, or would leave an item with too few players.
+- A bot is refused if it can play none of the programme's items, or if an item would have too few
+  players because of it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def seat_for(state: LobbyState, join: Join) -> int:
 
 
 def could_seat(spec: SeatSpec, item: ProgrammeItem) -> bool:
-    """Return whether a player who takes this seat later might be able to play `item`."""
+    """Return whether a player who takes this free seat might be able to play `item`."""
     return not isinstance(spec, HouseSeat) or spec.personality.partition("/")[0] == item.game
 
 
@@ -48,12 +49,12 @@ def _require_admission(state: LobbyState, join: Join) -> None:
 
 
 def _require_ratable(state: LobbyState, join: Join) -> None:
-    """Refuse players who cannot be rated, and a host that arranges the matches itself."""
+    """Refuse guests, and the host of an arranged lobby, for rated matches."""
     if not join.account and join.house_seat is None:
         raise Refusal(
             Code.UNAUTHORIZED,
-            f"the matches of {state.settings.name!r} are rated, and so are for accounts; you are a"
-            " guest",
+            f"the matches of {state.settings.name!r} are rated, which requires an account; you are"
+            " a guest",
         )
     if state.settings.arranged and join.player.player == state.host.player:
         raise Refusal(
@@ -119,7 +120,7 @@ def _reserved_for(state: LobbyState, player: Player) -> int | None:
 def _require_useful(
     state: LobbyState, player: Player, capabilities: Capabilities, seat: int
 ) -> None:
-    """Refuse a bot that can play no item, or would leave too few players for one."""
+    """Refuse a bot that can play no item, or with which an item would have too few players."""
     programme = state.settings.programme
     reasons = [unable_reason(item, capabilities) for item in programme]
     if reasons and all(reasons):
@@ -139,7 +140,7 @@ def _require_useful(
 
 
 def _count_able(state: LobbyState, item: ProgrammeItem, *, without: int) -> int:
-    """Count the members who can play `item`, and the free seats that such a player might take."""
+    """Count the members who can play `item`, and the free seats that might get such a member."""
     members = state.seats.members.values()
     able = sum(1 for member in members if not unable_reason(item, member.capabilities))
     free = [state.seats.spec(seat) for seat in state.seats.free() if seat != without]

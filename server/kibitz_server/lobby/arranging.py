@@ -1,7 +1,7 @@
 """The rules for arranging matches. Pure; every check raises `Refusal`.
 
-A match is identified by its tag. A known tag is never played again; the request returns the status
-of its match.
+A match is identified by its tag. If a request contains the tag of an existing match, the match is
+not played again; the answer has its status.
 """
 
 from __future__ import annotations
@@ -77,12 +77,13 @@ def _require_playable(state: LobbyState, wanted: Arrangement) -> None:
     if len(players) != item.seats:
         raise Refusal(
             Code.BAD_SEATS,
-            f"match {wanted.tag!r}: {item.seats} seats need as many players, and these are"
-            f" {len(players)}",
+            f"match {wanted.tag!r}: expected a player for each of its {item.seats} seats,"
+            f" got {len(players)}",
         )
     if len(set(players)) < len(players):
         raise Refusal(
-            Code.BAD_SEATS, f"match {wanted.tag!r}: nobody has two of its seats: {players}"
+            Code.BAD_SEATS,
+            f"match {wanted.tag!r}: a player cannot have two of its seats: {players}",
         )
     for player in players:
         _require_able_member(state, wanted, player)
@@ -92,7 +93,7 @@ def _require_able_member(state: LobbyState, wanted: Arrangement, player: str) ->
     member = state.seats.members.get(player)
     if member is None:
         raise Refusal(
-            Code.NO_SUCH_PLAYER, f"match {wanted.tag!r}: no member of this lobby: {player!r}"
+            Code.NO_SUCH_PLAYER, f"match {wanted.tag!r}: not a member of this lobby: {player!r}"
         )
     reason = unable_reason(wanted.item, member.capabilities)
     if reason:

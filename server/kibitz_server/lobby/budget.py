@@ -106,6 +106,6 @@ class LobbyBudget:
 
 
 def _wait_ms(bucket: Bucket, cost: float, now: int) -> int:
-    """Return how many milliseconds to wait until a bucket covers the cost, 0 if it does now."""
+    """Return the milliseconds until a bucket has enough for the cost; 0 if it has now."""
     missing = cost - bucket.level(now / 1000)
     return 0 if missing <= 0 else max(1, round(missing / bucket.rate.per_second * 1000))

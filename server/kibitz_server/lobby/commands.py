@@ -37,7 +37,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Give up the player's seat. Its matches of a running round that have not begun become void."""
+    """Leave the lobby. The player's matches that have not begun become void."""
 
     player: str
 
@@ -67,7 +67,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Rematch:
-    """The host opens another round of a finished programme."""
+    """The host starts to gather the members for another round of a finished programme."""
 
     by: str
 
@@ -107,7 +107,7 @@ class Disconnected:
 
 @dataclass(frozen=True, slots=True)
 class MatchFinished:
-    """A match that this lobby began is over. Idempotent. Not answered."""
+    """A match of this lobby is over. May be sent twice for a match. Not answered."""
 
     match: str
     result: Result
@@ -125,9 +125,9 @@ class BotFailed:
 class Resume:
     """The first command after `LobbyEngine.restore`. Not answered.
 
-    `matches` are the lobby's matches that exist, running or finished. The engine begins the others
-    in the log again, under their old identifiers. The caller sends `MatchFinished` for each
-    finished match, before or after this command.
+    `matches` are the lobby's matches that exist, running or finished. If the log has begun other
+    matches, the engine begins them again, under their old identifiers. The caller sends
+    `MatchFinished` for each finished match, before or after this command.
     """
 
     matches: Collection[str]
@@ -163,7 +163,7 @@ def sender(command: Command) -> str:
 
 
 class Refusal(Exception):
-    """Raised by checks for a command that is not allowed, before anything has changed."""
+    """Raised if a command is not allowed, before it has changed anything."""
 
     def __init__(self, code: Code, message: str, retry_after_ms: int | None = None) -> None:
         super().__init__(message)
@@ -209,7 +209,10 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class StartBot:
-    """Start a house bot for a seat; `player` is the identity of its predecessor, if it had one."""
+    """Start a house bot for a seat.
+
+    It gets the identity `player` of the seat's previous bot, if there was one.
+    """
 
     seat: int
     personality: str

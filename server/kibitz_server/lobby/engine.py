@@ -12,12 +12,11 @@ The rules of a lobby:
   after leaving it, and needs no invite code.
 - A reserved seat admits the player with that name (or a confusable one), regardless of `joinable`.
   A player whom the host removed may not rejoin.
-- A house bot takes the seat that its process was started for. Like every bot, it sends `ready`
-  after its warm-up, and it stays ready for a rematch. If its process fails, the server restarts it.
-  After `MAX_BOT_FAILURES` failures in a round, the seat opens to everybody, and its matches are
-  void.
-- A match begins once all of its players are connected, and does not delay other matches. Members
-  who are disconnected for longer than the matches' grace period, and at least `MIN_GRACE_MS`, are
+- A house bot takes the seat for which the server started it. Like every bot, it sends `ready` after
+  its warm-up, and it stays ready for a rematch. If its process fails, the server restarts it. After
+  `MAX_BOT_FAILURES` failures in a round, the seat opens to everybody, and its matches are void.
+- A match begins once all of its players are connected, whatever other matches wait for. Members who
+  are disconnected for longer than the matches' grace period, and at least `MIN_GRACE_MS`, are
   removed.
 - When a member leaves a running programme, its matches that have not begun become void and do not
   count. The other members continue. Nobody can join until the round is over.
@@ -26,18 +25,17 @@ The rules of a lobby:
 - The host cannot remove members while a rated match of the lobby runs, or from a seek.
 - In an arranged lobby the host chooses each match, from the start of the lobby until it closes. The
   host starts it, with the present members. Others may join or rejoin later, and play once they are
-  ready. A match is identified by its tag. A known tag is never played again; the request returns
-  the status of its match. There is no rematch.
-- The standings are those of the present round; results of earlier rounds stay in the log.
+  ready. A match is identified by its tag, and is not played again if the tag is sent again
+  (`arranging`). There is no rematch.
+- The standings count only the current round; the log keeps the results of earlier rounds.
 - Only the host sees the seeds that it put into the programme.
 - A lobby opened by `seek` has additional rules (`seeks`).
 - A lobby expires if only house bots are connected and no match is running or waiting.
 
-Each of these rules is in one module: joining in `admission`, members in `membership`, house bots in
-`house_seats`, rounds and matches in `match_flow`, and arranged matches in `arranging`. `presence`
-tracks connections, `views` builds the views, `schedule` plans and begins matches, and `state`
-applies entries to `seats` and `round`. A `Transaction` collects the entries and effects of a
-command.
+`admission` has the rules for joining, `membership` those for members, `house_seats` for house bots,
+`match_flow` for rounds and matches, and `arranging` for arranged matches. `presence` tracks
+connections, `views` builds the views, `schedule` plans and begins matches, and `state` applies
+entries to `seats` and `round`. A `Transaction` collects the entries and effects of a command.
 """
 
 from __future__ import annotations
@@ -123,7 +121,7 @@ class LobbyEngine:
         limits: LobbyLimits = DEFAULT_LIMITS,
         room: Room = UNLIMITED_ROOM,
     ) -> tuple[LobbyEngine, Step]:
-        """Open a lobby with valid settings (`settings_problem`); its host counts as connected."""
+        """Open a lobby, with its host connected. The settings must have no `settings_problem`."""
         engine = cls(LobbyState(opened), now, idle_ms, limits, room)
         engine._transaction.ask(Append(opened))
         engine.presence.arrive(opened.host.player)
@@ -145,9 +143,10 @@ class LobbyEngine:
         return cls(LobbyState.restore(log), now, idle_ms, limits, room)
 
     def handle(self, command: Command, now: int, request: str | None = None) -> Step:
-        """Carry out or refuse a command; `request` is the key of the request for it. If this or
-        `tick` raises, there are no effects to carry out. If `state.seq` has advanced nevertheless,
-        the lobby is ahead of its log and no longer usable.
+        """Carry out or refuse a command; `request` is the key of the client's request.
+
+        If this or `tick` raises, there are no effects to carry out. If `state.seq` has advanced all
+        the same, the lobby's state is ahead of its log, and the engine is no longer usable.
         """
         self._transaction.now, self._transaction.request = now, request
         try:

@@ -31,14 +31,16 @@ class EntryBase(Strict):
 
 
 class Requested(EntryBase):
-    """An entry that a request can cause; `request` is its key, to recognize a resent request."""
+    """An entry that a client's request can cause; the key `request` identifies resent requests."""
 
     request: RequestKey | None = None
 
 
 class Opened(Requested):
-    """The facts that never change. `seed` is secret; the seeds of all rounds derive from it.
-    `address` is secret too; it enforces the limits per address after a restart.
+    """The opening of the lobby: everything that never changes.
+
+    `seed` is secret; the seeds of all rounds derive from it. `address` is secret too; with it, the
+    limits per address still apply after a restart.
     """
 
     kind: Literal["opened"] = "opened"
@@ -50,17 +52,18 @@ class Opened(Requested):
     created: Line = Field(description="UTC time, ISO 8601")
     seed: int = Field(ge=0, lt=2**256)
     address: str | None = Field(
-        None, description="where it was opened from; absent where that was the server's own machine"
+        None, description="the address that opened it; absent for the server's own machine"
     )
     seek_s: int | None = Field(
-        None, description="the opener seeks opponents, and for so long at most nobody plays"
+        None, description="set by `seek`: the lobby closes after this time without a running match"
     )
-    hidden: list[str] = Field(description="the games of the programme that hide something")
+    hidden: list[str] = Field(description="the games of the programme with hidden information")
     balanced: list[str] = Field(
         default_factory=list, description="the games of the programme that are played in blocks"
     )
     drawn: bool = Field(
-        False, description="the server alone draws deals and who begins, as in every rated lobby"
+        False,
+        description="the server draws the deals and the first player, as in every rated lobby",
     )
 
 
@@ -170,8 +173,9 @@ class Closed(Requested):
 
 
 class TakenOver(EntryBase):
-    """Another node took the lobby over; appends by the former owner fail from now on. `former` is
-    that owner's name, absent if it was a server without a name.
+    """Another node took the lobby over; appends by the former owner fail from now on.
+
+    `former` is the former owner's name, absent for a server without a name.
     """
 
     kind: Literal["taken_over"] = "taken_over"
@@ -198,8 +202,7 @@ Entry: TypeAlias = (
 )
 AnyEntry: TypeAlias = Annotated[Entry, Field(discriminator="kind")]
 ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry)
-"""Parses a line of the log (``ENTRY.validate_json(line)``), which ``entry.model_dump_json()``
-wrote."""
+"""Parses a line of the log; ``entry.model_dump_json()`` writes one."""
 
 
 def read_opened(head: bytes) -> Opened:

@@ -28,7 +28,7 @@ class HouseSeats:
             self._lobby.ask(StartBot(seat, spec.personality, bot.player if bot else None))
 
     def start_missing(self) -> None:
-        """Request the missing house bots, and clear their ready flags until they are warm."""
+        """Request the missing house bots. They are not ready until they have warmed up."""
         state = self._lobby.state
         for seat in self.empty():
             bot = state.seats.occupant(seat)

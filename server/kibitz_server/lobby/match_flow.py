@@ -24,8 +24,8 @@ from kibitz_server.lobby.seeks import is_over
 from kibitz_server.lobby.transaction import Transaction
 
 MAX_MATCH_FAILURES = 5
-"""How many matches in a row may fail before the programme stops. The number of matches that run at
-the same time is added, because one temporary fault can end all of them."""
+"""How many matches in a row may fail before the programme stops. The limit is higher by the number
+of running matches, because one temporary fault can end all of them."""
 
 
 class MatchFlow:
@@ -37,9 +37,9 @@ class MatchFlow:
         self._lobby = lobby
         self._house = house
         self.goes_on = False
-        """Whether `advance` has not looked at all matches yet and must be called again."""
+        """Whether `advance` stopped before looking at all matches, and must be called again."""
         self.retry_at: int | None = None
-        """When to retry beginning matches for which there was no room, or None."""
+        """When to retry matches that the limits on running matches prevented, or None."""
 
     # --- what the host asks for -----------------------------------------------------------
 
@@ -84,7 +84,7 @@ class MatchFlow:
             self._house.start(seat)
 
     def _rematch_in_seek(self, by: str) -> None:
-        """Open a rematch for a player, or accept the one that another player has opened."""
+        """Open a rematch for a player, or accept a rematch that another player has opened."""
         lobby, state = self._lobby, self._lobby.state
         member = lobby.require_member(by)
         if state.phase != "gathering" or state.round.number == 1:
@@ -121,7 +121,7 @@ class MatchFlow:
     # --- the matches ----------------------------------------------------------------------
 
     def finish_match(self, match: str, result: Result) -> None:
-        """Count a finished match; ignore it if it is not running, since it was counted before."""
+        """Count a finished match, unless it was counted before and so is not running any more."""
         planned = self._lobby.state.round.running.get(match)
         if planned is None:
             return
@@ -130,7 +130,7 @@ class MatchFlow:
         self._lobby.append(entries.MatchEnded, number=planned.number, match=match, result=result)
 
     def resume(self, matches: Collection[str]) -> None:
-        """Continue after a restart; begin running matches again that are not in `matches`."""
+        """Continue after a restart, and create the running matches that are not in `matches`."""
         state = self._lobby.state
         if state.phase == "closed":
             return
@@ -141,7 +141,7 @@ class MatchFlow:
                 self._lobby.ask(BeginMatch(match, planned))
 
     def advance(self) -> None:
-        """Start, begin, stop or close whatever is due in the present state."""
+        """Start the round, begin matches, stop a failing programme, or close the lobby, if due."""
         state = self._lobby.state
         self.goes_on = False
         if not state.round.started and self._starts_by_itself():
@@ -166,7 +166,7 @@ class MatchFlow:
         try:
             state.require_playable()
         except Unplayable:
-            return False  # the reason is in the refusal of the host's `start`
+            return False  # the host gets the reason when it sends `start`
         return True
 
     def _append_started(self) -> None:
@@ -174,8 +174,8 @@ class MatchFlow:
         self._lobby.append(entries.Started, round=state.round.number, base_seed=state.round.seed)
 
     def _stop_failing(self) -> None:
-        """Stop a programme whose matches keep failing; arranged matches are left to the host.
-        Otherwise the server would try every match of a game that cannot begin.
+        """Stop a programme if its matches keep failing; the host decides about arranged matches.
+        Without this, the server would try all matches of a game that always fails.
         """
         settings, current = self._lobby.state.settings, self._lobby.state.round
         failing = current.failed_in_a_row >= settings.at_once + MAX_MATCH_FAILURES
@@ -244,7 +244,7 @@ class MatchFlow:
         missing = self._house.empty()
         if missing:
             raise Refusal(
-                Code.NOT_READY, f"the house bot of seat {missing[0] + 1} has not come yet"
+                Code.NOT_READY, f"the house bot of seat {missing[0] + 1} has not joined yet"
             )
         for member in self._lobby.state.seats.by_seat():
             if member.player.player not in self._lobby.presence.connected:

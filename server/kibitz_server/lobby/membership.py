@@ -81,7 +81,7 @@ class Membership:
         self._lobby.presence.depart(player, now, member=player in self._lobby.state.seats.members)
 
     def drop_absent(self, now: int, grace_ms: int) -> None:
-        """Remove members whose grace period is over; an absent house bot counts as failed."""
+        """Remove members who were absent for `grace_ms`; an absent house bot counts as failed."""
         lobby = self._lobby
         for player in lobby.presence.overdue(now, grace_ms):
             member = lobby.state.seats.members.get(player)

@@ -1,14 +1,14 @@
 """News of a lobby to its host, its members and its spectators.
 
-A connection follows the lobby once its player has hosted, joined or watched on it, or has said
-hello on it as the host or a member. So all open pages of a player show the present lobby.
+A connection follows the lobby if it has opened, joined or watched the lobby. A connection of the
+host or a member follows it from its `hello`, so all open pages of a player show the current lobby.
 
-A new follower receives the whole lobby as of the last news. From then on, all followers receive the
-same messages: one for each match that begins or ends, and patches. The first patch is sent at once;
-later changes are combined into one patch per `NEWS_INTERVAL_S`. A patch that is longer than the
-whole lobby is replaced by it. A connection that reads too slowly misses patches, and receives the
-whole lobby when it reads again. News show the lobby as the disk has it, so a crash cannot take any
-of them back.
+A new follower receives the whole lobby, as the other followers know it. From then on, all followers
+receive the same messages: one for each match that begins or ends, and patches. The first patch is
+sent at once; later changes are combined into one patch per `NEWS_INTERVAL_S`. If a patch would be
+longer than the whole lobby, the whole lobby is sent instead. A connection that reads too slowly
+misses patches, and receives the whole lobby when it reads again. News contain only what is on disk,
+so a crash cannot undo them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class NewsFeed:
         pending: PendingQueue,
     ) -> None:
         """`plies` returns the plies of running matches, as spectators may see them; `shown` is the
-        lobby as the disk has it."""
+        lobby after its last durable entry."""
         self.insiders: dict[Peer, str] = {}
         """The connections of the host and the members, with the keys of their players."""
         self.spectators: dict[Peer, None] = {}
@@ -67,7 +67,7 @@ class NewsFeed:
         self._presence = presence
         self._pending = pending
         self._told = self._present()
-        """The shared part of the lobby as of the last news."""
+        """The part of the last news that all viewers share; patches are relative to it."""
         self._timer: TimerHandle | None = None
         self._last_sent_at = 0.0
         self._stopped = False
@@ -87,7 +87,7 @@ class NewsFeed:
             self._send_whole(peer, player)
 
     def watch(self, peer: Peer) -> None:
-        """Send the lobby and all later changes to a spectator; the caller has checked its right."""
+        """Send the lobby and all later changes to a spectator, who must be allowed to watch."""
         if not peer.leaving:
             peer.subscriptions[self._shown.id] = self
             self.spectators[peer] = None
@@ -124,7 +124,7 @@ class NewsFeed:
     def take_over(self, former: NewsFeed) -> None:
         """Take over the followers of the feed that this one replaces, after a reload."""
         state = self._shown
-        if state.closed is not None:  # the commit in doubt has succeeded
+        if state.closed is not None:  # an entry that seemed lost is on disk, and closed the lobby
             former.broadcast(LobbyClosed(lobby=state.id, reason=state.closed))
             return
         for peer, player in former.insiders.items():
@@ -157,9 +157,9 @@ class NewsFeed:
             peer.send_queue.send(frame)
 
     def send_changes(self, apart_from: Peer | None = None) -> None:
-        """Send the changes now, apart from one connection; also works after `stop`.
+        """Send the changes now to everybody but `apart_from`; also works after `stop`.
 
-        A patch that is longer than the lobby is replaced by it.
+        If the patch would be longer than the whole lobby, send the whole lobby.
         """
         self._last_sent_at = self._loop.time()
         former, self._told = self._told, self._present()
@@ -187,7 +187,7 @@ class NewsFeed:
         return changing_part(self._shown, self._presence.connected, len(self.spectators))
 
     def _send_whole(self, peer: Peer, viewer: str | None) -> None:
-        """Send one connection the lobby, behind all pending announcements; None is a spectator."""
+        """Send one connection the lobby, after all pending announcements; None is a spectator."""
         self._pending.hold(0, partial(self._send_view, peer, viewer))
 
     def _send_view(self, peer: Peer, viewer: str | None) -> None:
@@ -200,7 +200,7 @@ class NewsFeed:
         queue.send_droppable(self._whole(viewer), self)
 
     def _whole(self, viewer: str | None) -> bytes:
-        """Return a frame with the lobby as of the last news, to which the next patch applies."""
+        """Return a frame with the whole lobby as of the last news. The next patch applies to it."""
         state = self._shown
         plies = self._plies(list(state.round.running))
         view = lobby_view(state, viewer, self._told, plies=plies)

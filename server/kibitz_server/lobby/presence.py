@@ -20,7 +20,7 @@ class Presence:
         self._away = dict.fromkeys(members, now)
         """When each disconnected member became absent."""
         self._empty_since: int | None = now
-        """When the last player except house bots disconnected; None if one is connected."""
+        """When the last player disconnected, not counting house bots; None if one is connected."""
 
     @property
     def connected(self) -> Collection[str]:
@@ -43,7 +43,7 @@ class Presence:
         self._away.pop(player, None)
 
     def disconnect(self, player: str) -> None:
-        """Ignore the connection of a player who left or was removed."""
+        """Count a player who left or was removed as disconnected."""
         self._connected.discard(player)
 
     def clear_absences(self) -> None:
@@ -59,7 +59,7 @@ class Presence:
         return min((since + grace_ms for since in self._away.values()), default=None)
 
     def note_visitors(self, is_house_bot: Callable[[str], bool], now: int) -> None:
-        """Note whether any player except house bots is connected at `now`."""
+        """Start the idle time if only house bots are connected; otherwise reset it."""
         for player in self._connected:
             if not is_house_bot(player):
                 self._empty_since = None

@@ -1,21 +1,21 @@
 """The conditions of rated play. Pure.
 
-Ratings are only comparable if no player or accomplice can influence a match through its settings.
-So rated lobbies fix every setting that could:
+Ratings are only comparable if no player can gain an advantage through a match's settings. So rated
+lobbies fix every setting that could:
 
-- The host and all members (`admission`) have accounts. Guests have no lasting identity to rate.
+- The host and all members (`admission`) have accounts, because guests have no lasting identity.
 - The server draws the seeds and the first player. In an arranged lobby an item's seed only selects
   the matches that share a deal (`schedule.arranged_seed`), and the host has no seat.
-- Seats rotate, and the options are the game's own: one rating list compares one game.
+- Seats rotate, and the game's options have their defaults, because a rating list is for one game.
 - Spectators see public information only, and comments after the match.
 - Each seat has at least `MIN_TIME_MS` for `MOVES` moves, a grace period within `GRACE_MS`, and the
   default number of illegal moves. Substitutes are not allowed.
-- Each house bot plays once, with its default parameters: the rating belongs to the personality, and
-  other parameters would make it another player.
+- A house bot has at most one seat, and its default parameters. Other parameters would make it
+  another player with the same rating.
 
-`CONDITIONS` lists them. `rated_problem` checks them for `host`, `seek`, `arrange` and `rematch`,
-and once more when a match begins. A lobby that only an earlier release would accept continues
-unrated.
+`CONDITIONS` lists the conditions. `rated_problem` checks them for `host`, `seek`, `arrange` and
+`rematch`, and once more when a match begins. If an earlier release opened a lobby that does not
+meet them, its matches are no longer rated.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def seat_time_ms(control: TimeControl) -> int:
 def _account(plan: RatedPlan) -> Problem | None:
     if plan.account:
         return None
-    return Code.UNAUTHORIZED, "rated matches are for accounts, and you are a guest"
+    return Code.UNAUTHORIZED, "a rated match requires an account, and you are a guest"
 
 
 def _seeds(plan: RatedPlan) -> Problem | None:
@@ -157,7 +157,7 @@ def _conduct(plan: RatedPlan) -> Problem | None:
     conduct = plan.settings.conduct
     if conduct.on_leave != "forfeit":
         return Code.BAD_OPTION, (
-            "conduct.on_leave: expected 'forfeit' in a rated lobby, where nobody plays for another"
+            "conduct.on_leave: expected 'forfeit', because rated matches have no substitutes"
         )
     if conduct.grace_ms not in GRACE_MS:
         low, high = GRACE_MS.start // 1000, (GRACE_MS.stop - 1) // 1000
@@ -177,8 +177,8 @@ def _house_bots(plan: RatedPlan) -> Problem | None:
         name, _, parameters = personality.partition(":")
         if parameters:
             return Code.BAD_OPTION, (
-                f"{path}.personality: expected {name!r} without parameters in a rated lobby, for"
-                " the rating is the personality's"
+                f"{path}.personality: expected {name!r} without parameters in a rated lobby,"
+                " because the rating is for the default ones"
             )
         if name in seen:
             return Code.BAD_SEATS, f"{path}: expected {name!r} once in a rated lobby"

@@ -6,13 +6,13 @@ import sys
 from typing import Final
 
 SOON_MS: Final = 20
-"""Delay before a lobby retries if too many matches are starting at this moment ..."""
+"""Milliseconds before a lobby retries if too many matches are starting at this moment ..."""
 LATER_MS: Final = 1000
-"""... and if the server or one of its players has no room for more."""
+"""... and if the server, or one of its players, already plays as many as allowed."""
 
 
 class Room:
-    """Unlimited room; subclasses limit it."""
+    """Sets no limits; subclasses do."""
 
     @property
     def most_in_lobby(self) -> int:

@@ -1,23 +1,23 @@
 """Seat rotation: who plays game k of an item and in which seats, computed from k alone. Pure.
 
-*Patterns.* A group for an item with n seats consists of n of the m able members. A pattern selects
-them. It lists the step from the member in the first seat to the member in each seat; its first step
-is 0. Group g of a pattern consists of the members (g + step) modulo m. The patterns are played in
-order, beginning with 0, 1, .., n-1, and repeat after the last one. Of the patterns that are turns
-of each other, only the smallest is played. So all members play equally often within a pattern, and
+*Patterns.* An item with n seats is played by groups of n of the m members who are able to play it.
+A pattern selects the groups: it has a step for each seat, beginning with 0 for the first seat.
+Group g consists of the members (g + step) modulo m, by seat. The patterns are played in order,
+beginning with 0, 1, .., n-1, and repeat after the last one. Of the patterns that are rotations of
+each other, only the smallest is played. So all members play equally often within a pattern, and
 over all patterns everybody meets everybody in every order.
 
-*Blocks.* A block consists of the n turns of one group: everybody moves up by one seat until all
+*Blocks.* A block consists of the n rotations of one group: everybody moves up by one seat until all
 have had every seat. The games of a block share one *deal*, and so one seed, so all players get the
 luck of each seat in turn.
 
-*Laps.* A lap consists of m matches: one turn of the groups 0, 1, .., m-1, in which everybody has
-every seat once. The next lap is the next turn of the same groups, until the blocks of the pattern
-are complete.
+*Laps.* A lap consists of m matches: the groups 0, 1, .., m-1 in one rotation, so that everybody has
+every seat once. The next lap has the same groups in the next rotation, until the blocks of the
+pattern are complete.
 
 A pattern has as many games in blocks as in laps, so game k is located by its pattern and an offset.
 The lengths of the patterns depend only on m and n. They are computed on demand and shared by all
-lobbies. Recent results are cached, because each match is looked up several times.
+lobbies. Recent results are cached, because the server looks up each match several times.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Lineup(NamedTuple):
 
 
 class _Stretch(NamedTuple):
-    """The games of one pattern; `turns` are the pattern and its rotations by whole seats."""
+    """The games of one pattern; `turns` are the rotations of the pattern, the first unchanged."""
 
     turns: list[Steps]
     first_game: int
@@ -71,8 +71,8 @@ def lap_lineup(members: int, seats: int, game: int, shift: int) -> Lineup:
     stretch, rest, cycled = _series(members, seats).find(game)
     turn, start = divmod(rest, members)
     who = tuple((start + shift + step) % members for step in stretch.turns[turn])
-    # The group that starts here in this turn started turns[0][turn] earlier in the first one,
-    # and every `groups` starts the same members come again.
+    # This group has the deal that it had in the first rotation, where its number was smaller by
+    # turns[0][turn]. Groups whose numbers differ by `groups` have the same members.
     return Lineup(
         who, cycled + stretch.first_deal + (start - stretch.turns[0][turn]) % stretch.groups
     )
@@ -117,7 +117,7 @@ _series = lru_cache(maxsize=256)(_Series)
 def _patterns(members: int, seats: int) -> Iterator[Steps]:
     """Yield every pattern once, as the smallest of its rotations.
 
-    If everybody plays, yield only patterns whose lap consists of all turns of one group.
+    If everybody plays, yield only patterns with laps that consist of all rotations of one group.
     """
     if members == seats:
         for step in range(1, members + 1):

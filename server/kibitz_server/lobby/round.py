@@ -1,8 +1,8 @@
 """A round of a lobby: its matches, from waiting to settled, and their outcomes. Pure.
 
-A match of the round is waiting, running, or settled. There are three ways to settle it. It *ended*
-with a result that counts. It was *aborted*, by two server failures or by the operator, and does not
-count. Or it is *void*: it never began, because a player left, the host closed the lobby, or too
+A match of the round is waiting, running, or settled. There are three ways to settle it. An *ended*
+match has a result that counts. An *aborted* match, after two server failures or by the operator,
+does not count. A *void* match never began, because a player left, the host closed the lobby, or too
 many matches failed in a row (`stopped`).
 
 In an arranged lobby, which has one round, the host chooses each match and gives it a tag. The
@@ -56,14 +56,14 @@ class Round:
     settled: dict[int, SettledMatch] = field(default_factory=dict)
     """The settled arranged matches by number."""
     item_kinds: dict[str, ProgrammeItem] = field(default_factory=dict)
-    """The items arranged so far, without seeds; matches of one kind share one item."""
+    """The items of arranged matches, without seeds; equal items are stored once."""
     ended: int = 0
     aborted: int = 0
     void: int = 0
     failed_in_a_row: int = 0
-    """The number of server failures since the last match that ended, repetitions included."""
+    """The number of matches, including repeated ones, that failed since the last one that ended."""
     last_failure: str = ""
-    """The reason for the last of them."""
+    """The reason for the last of these failures."""
     stopped: str = ""
     """Why the rest of the round is canceled, or an empty text."""
     standings: StandingsTable = field(default_factory=StandingsTable)
@@ -87,7 +87,7 @@ class Round:
         ]
 
     def match_key(self, number: int) -> str:
-        """Return the identifier of a match, which is the same for all attempts to begin it."""
+        """Return the identifier of a match; it stays the same if the match is begun again."""
         again = "b" if number in self.repeated else ""
         return f"{self.lobby}-{self.number}-{number}{again}"
 
@@ -149,7 +149,7 @@ class Round:
         self.void += dropped.count
 
     def _settle(self, planned: PlannedMatch, result: Result | None) -> None:
-        """Keep the outcome of an arranged match for the host's requests."""
+        """Store the outcome of an arranged match, for later requests of the host."""
         if planned.tag is not None:
             line = None
             if result is not None:

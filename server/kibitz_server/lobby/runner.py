@@ -1,9 +1,9 @@
 """The I/O shell around one lobby: its log, its timer, and the requests to it.
 
-As with a match, the entries of a command are written first, and its effects are announced when they
-are durable. A lobby is never ahead of its log: if an exception occurs after an entry has changed
-the lobby and before the entry was appended, the runner is closed, and the directory reloads the
-lobby from the disk. After `MAX_RELOADS` reloads the lobby is closed for good.
+As with a match, the runner writes the entries of a command first, and announces its effects when
+the entries are durable. If an exception occurs after an entry has changed the lobby, but before it
+was appended to the log, the runner is closed, and the directory reloads the lobby from disk. After
+`MAX_RELOADS` reloads the lobby is closed for good.
 
     request --> engine.handle --> effects --Append--> store ...commit... durable --> released
                  (answers, news, house bots, matches: after the entries before them)
@@ -57,7 +57,7 @@ MAX_RELOADS = 3
 _OF_MEMBERS = (entries.Joined, entries.Left, entries.Kicked, entries.HouseLost)
 """The entries that change who is a member."""
 _ANY_MATCH = Capabilities()
-"""The default capabilities, as one shared object to save memory."""
+"""The default capabilities; sharing one object saves memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,13 +77,13 @@ class LobbyContext:
     begin_match: Callable[[LobbyRunner, commands.BeginMatch], None]
     """Creates a match."""
     vacate_seat: Callable[[commands.VacateSeat], None]
-    """Removes a player from its seat at a running match."""
+    """Removes a player from its seat in a running match."""
     members_changed: Callable[[LobbyRunner], None]
     """Called after a change of the members."""
     closed: Callable[[LobbyRunner], None]
     """Called after the end of the lobby was announced."""
     log_lost: Callable[[LobbyRunner, StoreError], None]
-    """Reloads a lobby whose log could not be written; this runner is no longer usable."""
+    """Reloads a lobby after its log could not be written; this runner is no longer usable."""
 
 
 class LobbyRunner:
@@ -113,13 +113,13 @@ class LobbyRunner:
         *,
         restored: bool = False,
     ) -> None:
-        """`shown` is the state of the lobby on the disk, in an object of its own."""
+        """`shown` is the state of the lobby on disk, an object that no other code changes."""
         self._context = context
         self.engine = engine
         self.shown = shown
         """The lobby as of the last durable entry, the only state that clients can see."""
         self.brief = lobby_brief(shown)
-        """Its line in lists."""
+        """The lobby as it appears in lists."""
         self.stream = stream
         self.pending = PendingQueue(f"lobby {self.key}", stream)
         """Effects that wait for earlier entries to become durable."""
@@ -137,7 +137,7 @@ class LobbyRunner:
         self.reloads = 0
         """The number of times this lobby was reloaded because it was ahead of its log."""
         self.restored = restored
-        """Whether it was restored from its log, which may be older than those of its matches."""
+        """Whether it was restored from its log, which may lack results in its matches' logs."""
         self._timer: Deadline | None = None
 
     @property
@@ -147,13 +147,13 @@ class LobbyRunner:
 
     @property
     def stored(self) -> bool:
-        """Whether the opening of the lobby is on the disk."""
+        """Whether the opening of the lobby is on disk."""
         return self.stream.durable >= 0
 
     # --- requests ---------------------------------------------------------------------------
 
     def open(self, step: Step, peer: Peer, request: int) -> None:
-        """Perform the first effects of a new lobby, whose first entry is being written."""
+        """Carry out the effects of opening a lobby, while its first entry is being written."""
         self.pending.hold_answer(0, peer, request, partial(self.answer_host, peer, request))
 
         def begin() -> Step:
@@ -163,12 +163,12 @@ class LobbyRunner:
         self._attempt(begin, peer, request)
 
     def answer_host(self, peer: Peer, request: int) -> None:
-        """Answer the request that opened the lobby, or a copy of it."""
+        """Answer the request that opened the lobby, which may have been resent."""
         invite = self.engine.state.opened.invite
         peer.answer(Done(re=request, lobby=self.key, invite=invite))
 
     def answer_again(self, peer: Peer, request: int) -> bool:
-        """Answer a resent request that was carried out before; return whether it is one."""
+        """Answer a resent request that was already carried out; return False for others."""
         key, state = peer.request_key(request), self.engine.state
         if peer.identity is None or key is None or key not in state.requests:
             return False
@@ -190,7 +190,7 @@ class LobbyRunner:
         key = None if peer is None else peer.request_key(request)
         work = partial(self.engine.handle, command, self._context.clock(), key)
         step = self._attempt(work, peer, request)
-        if isinstance(command, commands.Connected | commands.Disconnected):  # these make no entry
+        if isinstance(command, commands.Connected | commands.Disconnected):  # these log nothing
             self.pending.hold(self.stream.tail, self.news.schedule)
         done = step is not None and not any(
             isinstance(effect, commands.Refuse) for effect in step.effects
@@ -211,7 +211,7 @@ class LobbyRunner:
 
     @property
     def _is_over(self) -> bool:
-        """Whether the lobby is closed for good, rather than for a reload."""
+        """Whether the lobby is closed for good, not just for a reload."""
         return self.engine.state.phase == "closed" and not self.stream.failed
 
     def join(self, peer: Peer, identity: Identity, invite: str | None, request: int) -> bool:
@@ -230,11 +230,11 @@ class LobbyRunner:
     def match_ended(self, brief: MatchBrief, result: Result) -> None:
         """Announce that a match of this lobby is over, and count its result.
 
-        The announcement comes first, because the result may be the last and close the lobby.
+        The announcement comes first, because the last result closes the lobby.
         """
         values = {"type": "match_ended", "lobby": self.key, "match": brief}
         announce = partial(self.news.broadcast, construct(MatchEnded, values))
-        if self.closed:  # whoever reads the lobby again will find the match ended
+        if self.closed:  # a reload of the lobby finds that the match has ended
             announce()
         else:
             self.pending.hold(self.stream.tail, announce)
@@ -276,7 +276,7 @@ class LobbyRunner:
         return step
 
     def _apply_effects(self, effects: list[Effect], peer: Peer | None, request: int) -> None:
-        """Perform the effects of one step. Its entries are appended all or not at all."""
+        """Carry out the effects of one step. Its entries are appended all or not at all."""
         appends = [effect for effect in effects if isinstance(effect, commands.Append)]
         lines = iter([_encode(append.entry) for append in appends])
         for effect in effects:
@@ -313,7 +313,7 @@ class LobbyRunner:
         """Answer a request that was carried out."""
         if isinstance(effect, commands.Accepted):
             if not self.engine.state.is_insider(effect.player):
-                self.news.unfollow(peer)  # it has left on this connection and needs no notice
+                self.news.unfollow(peer)  # the one who left needs no notice
             seeks = self.engine.state.opened.seek_s is not None
             peer.answer(Done(re=request, lobby=self.key if seeks else None))
             return

@@ -1,18 +1,18 @@
 """Programmes: the matches of a lobby, their seeds, and which of them can begin. Pure.
 
-A programme is computed rather than stored. Match k follows from k and from what is fixed when a
-round starts: the items, the members able to play them, and the round's seed. So waiting matches
-take no memory.
+A programme is computed instead of stored, so waiting matches take no memory. Match k is a function
+of k and of values that are fixed when a round starts: the items, the members able to play them, and
+the round's seed.
 
 *Blocks and laps.* A balanced game is planned in blocks (`rotation`), and its matches have the
-number of their block, whose results should be read together. In other games a single match is
-meaningful, and everybody should play soon, so they are planned in laps.
+number of their block, because only the results of a whole block are a fair comparison. In other
+games a single match is meaningful. They are planned in laps, so that everybody plays soon.
 
 *Secrets.* In a game with hidden information each match has its own seed, even within a block. A
-seed is published after its match, and a shared one would reveal the hidden parts of the other
-matches of the block, and the server's future draws in them. Blocks of such a game only balance the
-seats, which suffices if nothing is dealt. For the same reason seeds are hashes of the host's seed
-rather than successive numbers, so that one seed reveals nothing about the next.
+seed is published after its match. A shared seed would reveal hidden parts and future random events
+of the block's other matches. Blocks of such a game therefore balance only the seats, not the deals.
+For the same reason these seeds are hashes of the host's seed, not successive numbers, so that one
+seed reveals nothing about the next.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from kibitz_server.lobby.rotation import Lineup, block_lineup, fixed_lineup, lap
 SEED_LIMIT = 2**256
 """Upper limit of seeds; every JSON implementation reads smaller numbers exactly."""
 MAX_OVERTAKE = 256
-"""How many places ahead of a match that waits for a busy player another match may begin."""
+"""While a match waits for a busy player, matches with numbers up to this much higher may begin."""
 
 
 class Unplayable(ValueError):
@@ -41,7 +41,7 @@ class Unplayable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A member who may be seated. Humans have the default capabilities."""
+    """A member who may play. Humans have the default capabilities."""
 
     player: Player
     capabilities: Capabilities
@@ -101,7 +101,7 @@ class Part:
         return self.able if self.item.rotate else self.able[: self.item.seats]
 
     def is_playable(self, here: Collection[str]) -> bool:
-        """Return whether enough players are `here` for at least one of its matches."""
+        """Return whether enough players are connected (`here`) for at least one of its matches."""
         present = sum(player.player in here for player in self.regulars())
         return present >= self.item.seats
 
@@ -145,8 +145,8 @@ class Programme:
         first: int = 0,
     ) -> Programme:
         """Return the programme of a round; `hidden` and `balanced` name games. Seats are rotated by
-        `first`, and by one more in each later round. Raises `Unplayable` if an item has more seats
-        than members able to play it.
+        `first` in the first round, and by one more in each later round. Raises `Unplayable` if an
+        item has more seats than members able to play it.
         """
         parts: list[Part] = []
         count = blocks = 0
@@ -195,12 +195,12 @@ def block_size(item: ProgrammeItem, balanced: Collection[str]) -> int:
 
 
 def match_count(item: ProgrammeItem, balanced: Collection[str]) -> int:
-    """Return the number of matches of an item: the requested number, or else one block."""
+    """Return the number of matches of an item: the requested number, or one block by default."""
     return block_size(item, balanced) if item.games is None else item.games
 
 
 def uneven_blocks_problem(item: ProgrammeItem, balanced: Collection[str]) -> str | None:
-    """Return a problem if the number of matches is no multiple of the block size, or None."""
+    """Return an error if the number of matches is not a multiple of the block size, or None."""
     size = block_size(item, balanced)
     rest = match_count(item, balanced) % size
     if not rest:
@@ -209,8 +209,8 @@ def uneven_blocks_problem(item: ProgrammeItem, balanced: Collection[str]) -> str
     fits = f"{below} or {above}" if below else f"{above}"
     return (
         f"{item.game!r} with {item.seats} seats is played in blocks of {size} matches, in which"
-        f" everybody takes every seat: {item.games} is no multiple of {size}, {fits} would do,"
-        " and rotate=false (--no-rotate) plays single matches"
+        f" everybody takes every seat: {item.games} is not a multiple of {size}; use {fits},"
+        " or rotate=false (--no-rotate) to play single matches"
     )
 
 
@@ -232,9 +232,9 @@ def next_matches(
 
     `waiting` is ordered by number, and may omit matches of absent players. `capacity` is how many
     matches each player can play at the same time. A player with 0 or no entry is absent; its
-    matches do not block others. Later matches may begin before one that waits for a busy player,
-    but at most `MAX_OVERTAKE` numbers ahead, so that no match waits forever. `fewest` is the
-    smallest number of seats of any waiting match.
+    matches do not delay others. If a match waits for a busy player, later matches may begin before
+    it, but only the next `MAX_OVERTAKE`, so that it does not wait forever. `fewest` is the smallest
+    number of seats of any waiting match.
     """
     free = {player: places for player, places in capacity.items() if places > 0}
     here = frozenset(free)
@@ -276,7 +276,7 @@ def _able_players(item: ProgrammeItem, candidates: Sequence[Candidate]) -> list[
     if len(able) < item.seats:
         raise Unplayable(
             f"{item.game!r} with {item.seats} seats needs {item.seats} members who can play it,"
-            f" and there are {len(able)}"
+            f" but there are {len(able)}"
         )
     return able
 
@@ -286,7 +286,7 @@ def _clock_problem(control: TimeControl, capabilities: Capabilities) -> str | No
         return None if capabilities.untimed else "it does not play without a clock"
     sure = assured_ms(control)
     if sure < capabilities.min_move_ms:
-        return f"it needs {capabilities.min_move_ms} ms on a move and {control} assures {sure}"
+        return f"it needs {capabilities.min_move_ms} ms per move, and {control} guarantees {sure}"
     return None
 
 
@@ -299,10 +299,11 @@ def assured_ms(control: TimeControl) -> int:
 def arranged_seed(
     item: ProgrammeItem, tag: str, base_seed: int, hidden: Collection[str], *, drawn: bool = False
 ) -> int:
-    """Return the seed of an arranged match. It is the seed that the host gave, which matches may
-    share. In a game with hidden information each tag has its own seed, because seeds are published
-    after a match. If the server draws all deals (`drawn`), the host's seed only selects the matches
-    that share a deal.
+    """Return the seed of an arranged match.
+
+    It is the host's seed, which several matches may share. In a game with hidden information each
+    tag has its own seed, because seeds are published after a match. If the server draws all deals
+    (`drawn`), matches with the same seed from the host share a deal.
     """
     if item.seed is None or (drawn and item.game in hidden):
         return derive_seed(base_seed, "tag", tag)

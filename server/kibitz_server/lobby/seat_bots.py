@@ -74,7 +74,7 @@ class SeatBots:
             seated[0].stop()
 
     def stop_all(self) -> None:
-        """Stop all processes and all reports, because the lobby is closed or was taken over."""
+        """Stop all processes without reports, because the lobby is closed or was taken over."""
         for seat in list(self._processes):
             self.stop(seat)
         # This breaks a reference cycle with the lobby.
@@ -100,7 +100,7 @@ class SeatBots:
 
     def _fail(self, seat: int, process: HouseBotProcess, reason: str) -> None:
         seated = self._processes.get(seat)
-        if seated is not None and seated[0] is process:  # it may have been stopped since
+        if seated is not None and seated[0] is process:  # the process may have been stopped since
             self.stop(seat)
             self._report(BotFailed(seat, reason))
 

@@ -28,7 +28,7 @@ class Seats:
     """The seats of one lobby. Only `LobbyState` changes them."""
 
     specs: Sequence[SeatSpec]
-    """The seats as the settings describe them."""
+    """The seats' specifications from the settings."""
     members: dict[str, SeatedMember] = field(default_factory=dict)
     banned: frozenset[str] = frozenset()
     """The players whom the host has removed."""
@@ -38,7 +38,7 @@ class Seats:
     """The reasons for the failures of house bots in this round, by seat."""
 
     def spec(self, seat: int) -> SeatSpec:
-        """Return the present specification of a seat."""
+        """Return the current specification of a seat."""
         return OpenSeat() if seat in self.abandoned else self.specs[seat]
 
     def is_house(self, seat: int) -> bool:
@@ -79,7 +79,7 @@ class Seats:
         self.members[player] = replace(self.members[player], ready=ready)
 
     def kick(self, player: str) -> None:
-        """Remove a member: ban a player, or open the seat of a house bot to everybody."""
+        """Remove a member. A player is banned; a house bot's seat opens to everybody."""
         seat = self.members.pop(player).seat
         if self.is_house(seat):
             self.abandoned |= {seat}
@@ -87,7 +87,10 @@ class Seats:
             self.banned |= {player}
 
     def note_failure(self, seat: int, reason: str) -> str | None:
-        """Count a failure of a seat's house bot; return the bot's key if that removes it."""
+        """Count a failure of a seat's house bot.
+
+        Returns the bot's key if it had too many failures and was removed.
+        """
         self.failures[seat] = (*self.failures.get(seat, ()), reason)
         given_up = len(self.failures[seat]) >= MAX_BOT_FAILURES
         if given_up:

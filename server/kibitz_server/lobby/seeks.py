@@ -3,10 +3,10 @@
 A seek is a lobby with one item, a seat for each of its players, and these rules:
 
 - The opener has the first seat. The lobby closes when it leaves.
-- The lobby also closes when a player leaves after the first start, and when nobody has played for
-  as long as the opener was willing to wait.
-- Every player may ask for a rematch, which also sets its ready flag. A second player who asks only
-  becomes ready.
+- The lobby also closes when a player leaves after the first start, and when no match was running
+  for as long as the opener was willing to wait.
+- Every player may ask for a rematch, which also sets its ready flag. If another player has asked
+  before, the request only sets the flag.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def terms_of(state: LobbyState) -> SeekTerms | None:
 
 
 def same_terms(games: Mapping[str, Game], one: SeekTerms | None, other: SeekTerms) -> bool:
-    """Return whether two terms are equal, regardless of how their options are written."""
+    """Return whether two terms are equal, after parsing their options."""
     if one is None or one.rated != other.rated:
         return False
     bare = [terms.item.model_copy(update={"options": {}}) for terms in (one, other)]
@@ -61,7 +61,7 @@ def _options(games: Mapping[str, Game], item: ProgrammeItem) -> object:
 
 
 def is_open(state: LobbyState) -> bool:
-    """Return whether a lobby is a seek that still waits for players."""
+    """Return whether a lobby is a seek that is still waiting for players."""
     seeks = state.opened.seek_s is not None and state.round.number == 1
     return seeks and state.phase == "gathering" and bool(state.seats.free())
 
@@ -76,7 +76,7 @@ def is_over(state: LobbyState) -> bool:
 
 
 class SeekTimer:
-    """Measures how long nobody has played in a seek, in the caller's monotonic milliseconds."""
+    """Measures for how long a seek has had no running match, in the caller's milliseconds."""
 
     __slots__ = ("_key", "_since")
 
@@ -91,7 +91,7 @@ class SeekTimer:
             self._key, self._since = key, now
 
     def due(self, state: LobbyState) -> int | None:
-        """Return when the seek expires unless something happens; None if it is no idle seek."""
+        """Return when the seek expires if nothing happens; None if it cannot expire now."""
         seconds = state.opened.seek_s
         if seconds is None or state.phase not in ("gathering", "finished"):
             return None

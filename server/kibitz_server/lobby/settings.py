@@ -1,7 +1,7 @@
 """Checks of a lobby's settings before it is opened. Pure.
 
-The host learns at once, rather than when the lobby is full, of settings with which a match or a
-house bot would fail. Each function returns a refusal's code and message, or None.
+The server refuses settings with which a match or a house bot would fail later. Each function
+returns a refusal's code and message, or None.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def _places_problem(settings: LobbySettings) -> SettingsProblem | None:
         places = sum(1 for spec in settings.seats if could_seat(spec, item))
         if places < item.seats:
             return Code.BAD_SEATS, (
-                f"{item.game!r} with {item.seats} seats needs as many places in the lobby that"
-                f" can play it, and there are {places}"
+                f"{item.game!r} with {item.seats} seats needs as many seats in the lobby that"
+                f" can play it, but there are {places}"
             )
     for spec in settings.seats if settings.programme else []:
         if not any(could_seat(spec, item) for item in settings.programme):
@@ -176,7 +176,7 @@ def _house_seat_problem(
 def _too_few_places(
     item: ProgrammeItem, path: str, settings: LobbySettings, bots: BotCatalog
 ) -> SettingsProblem | None:
-    """Return a problem if too few seats of the lobby can play an item, or None."""
+    """Return a refusal if too few seats of the lobby can play an item, or None."""
     able = [
         spec
         for spec in settings.seats
@@ -185,8 +185,8 @@ def _too_few_places(
     if settings.arranged or len(able) >= item.seats:
         return None
     return Code.BAD_SEATS, (
-        f"{path}: {item.game!r} with {item.seats} seats needs as many places in the lobby that can"
-        f" play it, and there are {len(able)}"
+        f"{path}: {item.game!r} with {item.seats} seats needs as many seats in the lobby that"
+        f" can play it, but there are {len(able)}"
     )
 
 

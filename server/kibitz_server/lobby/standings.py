@@ -42,7 +42,7 @@ class StandingsTable:
             tally.wins += outcome == "win"
             tally.draws += outcome == "draw"
             tally.losses += outcome == "loss"
-            # A player without opponents at the end gets the full point.
+            # In a match for one player, that player gets the full point.
             tally.points += beaten_share(ranks, seat, alone=1.0)
             if end.cause is not None:
                 tally.causes[end.cause] += 1

@@ -1,7 +1,7 @@
 """The state of a lobby, determined by its log. Pure.
 
-Like that of a match, a lobby's state is a fold over its entries (`entries`). The first entry is
-`opened`, and each later one changes the state through `LobbyState.apply` only. The same entries
+A lobby's state is a fold over its entries (`entries`), like that of a match. The first entry is
+`opened`. Only `LobbyState.apply` changes the state, once for each later entry. The same entries
 always give equal states. Connections are not in the log, because they do not survive a restart
 (`presence`).
 
@@ -49,7 +49,7 @@ from kibitz_server.lobby.seats import SeatedMember, Seats
 from kibitz_server.lobby.waiting import ProgrammeQueue
 
 MAX_REQUESTS: Final = 128
-"""How many of its last requests a lobby remembers, to answer resent ones."""
+"""The number of latest requests that a lobby remembers, to answer resent ones."""
 
 
 @dataclass(slots=True)

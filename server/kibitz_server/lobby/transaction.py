@@ -38,7 +38,7 @@ class Transaction:
         self.now = now
         """The time of the present command, on the caller's clock."""
         self.request: str | None = None
-        """The key of the present request; the first entry takes it."""
+        """The key of the client's request, which the first entry gets."""
         self._effects: list[Effect] = []
 
     @property

@@ -47,7 +47,7 @@ def lobby_view(
 
 
 def changing_part(state: LobbyState, connected: Collection[str], spectators: int) -> dict[str, Any]:
-    """Return the fields of a `LobbyView` that patches change, the same for all viewers."""
+    """Return the fields of a `LobbyView` that patches may change; all viewers get the same."""
     current = state.round
     return {
         "state": state.phase,
@@ -189,7 +189,7 @@ def member(seated: SeatedMember, connected: Collection[str]) -> Member:
 
 
 def ranked_players(state: LobbyState) -> Sequence[Player]:
-    """Return the players in the standings: all who were members during the round."""
+    """Return the players in the standings: everybody who was a member during the round."""
     if state.round.started:
         return state.round.roster
     return [member.player for member in state.seats.by_seat()]

@@ -1,14 +1,14 @@
 """The waiting matches of a lobby, from a programme or arranged by the host. Pure.
 
-`ProgrammeQueue` computes its matches on demand. It stores only the numbers that have begun and the
-players who have left. `ArrangedQueue` stores the matches that the host has arranged.
+`ProgrammeQueue` computes its matches on demand. It stores only the numbers of the matches that have
+begun, and the players who have left. `ArrangedQueue` stores the matches that the host has arranged.
 
-*Search.* After every command a lobby looks for matches that the connected players can play, and
-thousands of matches may wait for absent players. So for each of the last few sets of players, a
-queue keeps a `_Search`: the playable matches that it has found, and the number up to which it has
-looked. It looks at each number once per set, and at no more than `LOOKED_AT` numbers per command.
-It skips an item if too few of its players are connected. If the limit ends a search early, the
-queue is `cut_short`, and the lobby continues in another turn of the event loop.
+*Search.* After every command a lobby looks for matches that the connected players can play.
+Thousands of matches may wait for absent players, so a queue remembers its last searches. A
+`_Search` has the playable matches that were found for one set of players, and the number up to
+which it has looked. It looks at each number once, and at no more than `LOOKED_AT` numbers per
+command. It skips an item if too few of its players are connected. If the limit ends a search early,
+the queue is `cut_short`, and the lobby continues in a later iteration of the event loop.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from kibitz_protocol.wire.records import Player
 from kibitz_server.lobby.schedule import Fixture, Part, PlannedMatch, Programme
 
 LOOKED_AT: Final = 500
-"""Maximum number of matches that one command looks at, about 3 ms of work."""
+"""Maximum number of matches to look at after one command, about 3 ms of work."""
 MAX_SEARCHES: Final = 8
-"""How many searches a queue keeps."""
+"""How many searches a queue remembers."""
 Waiting: TypeAlias = Fixture | PlannedMatch
 _Match = TypeVar("_Match", bound=Waiting)
 
@@ -44,22 +44,22 @@ class MatchQueue(Protocol):
 
     @property
     def cut_short(self) -> bool:
-        """Whether the last `playable` ended before it had looked at every match."""
+        """Whether the last call of `playable` reached the limit before looking at every match."""
 
     def __len__(self) -> int: ...
 
     def __iter__(self) -> Iterator[Waiting]: ...
 
     def playable(self, here: frozenset[str]) -> Iterator[Waiting]:
-        """Yield the matches whose players are all `here`, as far as one command may look. The queue
-        must not change during the iteration.
+        """Yield the matches that the connected players (`here`) can play, up to the limit per
+        command. The queue must not change during the iteration.
         """
 
     def take(self, number: int) -> PlannedMatch:
         """Remove a match that begins; raises `KeyError` if it is not waiting."""
 
     def put_back(self, planned: PlannedMatch) -> None:
-        """Put a match that was taken back into the queue."""
+        """Return a match to the queue after `take`."""
 
     def drop(self, player: str | None = None) -> Dropped:
         """Remove the matches of a player, or all matches."""
@@ -88,7 +88,7 @@ class _Searches:
         spans: Iterable[range],
         waiting: Callable[[int], _Match | None],
     ) -> Iterator[_Match]:
-        """Yield the waiting matches whose players are all `here`.
+        """Yield the waiting matches that the connected players (`here`) can play.
 
         `spans` are the ranges of numbers to look at, in order, and `waiting` returns the waiting
         match of a number.
@@ -112,7 +112,7 @@ class _Searches:
                     yield match
 
     def put_back(self, planned: PlannedMatch) -> None:
-        """Add a match that waits again to the searches that have passed its number."""
+        """Add a match that waits again to the searches that have already looked at its number."""
         for here, search in self._by_players.items():
             known = planned.number >= search.next or planned.number in search.found
             if not known and _all_in(planned.players, here):
@@ -133,9 +133,9 @@ class ProgrammeQueue:
     _programme: Programme
     _left: int = field(init=False)
     _begun: bytearray = field(default_factory=bytearray)
-    """By number, 1 if the match has begun; as long as the highest such number needs."""
+    """By number, 1 if the match has begun. Only as long as the highest number that has begun."""
     _returned: frozenset[int] = frozenset()
-    """Matches that were put back, which players who left before do not make void."""
+    """Matches that were put back. They wait even if one of their players left before that."""
     _gone: frozenset[str] = frozenset()
     """Players who have left; their matches are not played."""
     _searches: _Searches = field(default_factory=_Searches, compare=False, repr=False)
@@ -194,8 +194,10 @@ class ProgrammeQueue:
         return len(numbers)
 
     def _left_in(self, part: Part, player: str) -> int:
-        """Return how many waiting matches of a part include the player. This is a count if
-        everybody plays all of them. Otherwise it looks at each match, once per round and player.
+        """Return how many waiting matches of a part include the player.
+
+        Fast if everybody plays all matches. Otherwise it looks at each match, but only once per
+        round and player.
         """
         players = [item.player for item in part.regulars()]
         if player not in players:
@@ -230,7 +232,7 @@ class ArrangedQueue:
 
     _matches: dict[int, PlannedMatch] = field(default_factory=dict)
     _last: int = 0
-    """The highest number so far."""
+    """The highest number of a match so far."""
     _waiting_of: Counter[str] = field(default_factory=Counter)
     """The number of waiting matches of each player."""
     _searches: _Searches = field(default_factory=_Searches, compare=False, repr=False)

@@ -1,4 +1,4 @@
-"""Decides which absent seat is given up next, when, and for what cause.
+"""Decides which absent seat the match gives up next, when, and with which cause.
 
 An absent player has a grace period, unless it left for good. When the grace period ends, the match
 forfeits the seat or asks for a substitute. If every seat that could still play is absent, the match

@@ -1,9 +1,9 @@
 """The moves of a match by request id, which allow idempotent answers to resent moves.
 
-A lost connection may lose answers too; the client then resends those moves with the same ids and
-plies. The match may have continued meanwhile, and a player may run several programs. So the match
-remembers every move until its end, and never refuses a move that is in the log. Moves are packed in
-ply order, 18 bytes each, because a long match has hundreds.
+If a connection breaks before an answer arrives, the client resends the move with the same id and
+ply. By then the match may be many moves further. So the match remembers every move until its end,
+and never refuses a move that is in the log. Moves are packed in ply order, 18 bytes each, because a
+long match has hundreds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def unpacked(moves: bytes | bytearray) -> list[AnsweredMove]:
 
 
 def find_entry(moves: bytes | bytearray, ply: int, seat: int, request: int) -> int | None:
-    """Return the number of a move's entry, or None if it has none."""
+    """Return the number of the entry that a move became, or None if it is not in the log."""
     for at in range(len(moves) - _MOVE.size, -1, -_MOVE.size):
         move = _MOVE.unpack_from(moves, at)
         if move[0] <= ply:
@@ -39,5 +39,5 @@ def find_entry(moves: bytes | bytearray, ply: int, seat: int, request: int) -> i
 
 
 def without_seat(moves: bytes | bytearray, seat: int) -> bytearray:
-    """Return the moves without those of a seat whose new player starts with new request ids."""
+    """Return the moves of all other seats; the seat's new player starts with new request ids."""
     return packed(move for move in unpacked(moves) if move[1] != seat)

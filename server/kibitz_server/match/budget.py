@@ -1,8 +1,8 @@
 """Limits on what a seat may add to its match's log, apart from moves. Pure.
 
-Every kind of entry that a client can cause is limited, per match and per hour, because a match's
-log is kept permanently. `BOUNDS` names the limit of each kind. The amounts used are part of the
-match's state, so they survive a restart.
+A match's log is kept permanently, so every kind of entry that a client can cause is limited, per
+match and per hour. `BOUNDS` names the limit of each kind. The amounts used are part of the match's
+state, so they survive a restart.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Allowance:
         return min(self.most, self.at_once + self.per_hour * at_ms // _HOUR_MS) - used
 
     def wait_ms(self, used: int, at_ms: int) -> int | None:
-        """Return the milliseconds until a seat may use one more unit: 0 for now, None for never."""
+        """Return the milliseconds until a seat may use one more unit; None if it never may."""
         if used >= self.most:
             return None
         needed = (used + 1 - self.at_once) * _HOUR_MS
@@ -52,7 +52,7 @@ NOTES: Final = Allowance("note", at_once=100_000, per_hour=100_000, most=1_000_0
 MOVE_COMMENTS: Final = Allowance("comment", at_once=250_000, per_hour=500_000, most=4_000_000)
 """Characters of a seat's comments on its own moves."""
 RETURNS: Final = Allowance("return", at_once=100, per_hour=60, most=2000)
-"""The number of times a seat may reconnect or be taken over."""
+"""The number of times that players may reconnect to a seat or take it over."""
 BOUNDS: Final[Mapping[type[Entry], Allowance | str]] = MappingProxyType(
     {
         records.Moved: MOVE_COMMENTS,
@@ -73,7 +73,7 @@ BOUNDS: Final[Mapping[type[Entry], Allowance | str]] = MappingProxyType(
 The rules limit moves, and `Conduct.max_illegal` limits notes about illegal ones.
 """
 CUT_COMMENT: Final = "omitted: this seat has used up its budget for comments"
-"""The notice that replaces the line and text of a comment over budget."""
+"""Replaces the line and text of a comment for which the seat's budget is too small."""
 
 
 def comment_size(comment: Comment) -> int:
@@ -82,5 +82,5 @@ def comment_size(comment: Comment) -> int:
 
 
 def cut(comment: Comment) -> Comment:
-    """Return a comment with its line and text replaced by a notice."""
+    """Return a comment with its line and text replaced by `CUT_COMMENT`."""
     return construct(Comment, {**comment.__dict__, "line": None, "text": CUT_COMMENT})

@@ -11,7 +11,7 @@ byte for byte, as `tests/server/match/test_checkpoint.py` checks for every game.
 
     SHA-256 of the rest | zlib( one line of JSON, "\\n", the bytes of the game's state )
 
-The digest detects damage, and the program wrote the JSON itself, so nothing in it is validated
+The digest detects damage, and the JSON was written by this program, so it is not validated any
 further. `code` is the digest of the source code of the rules and of `MatchState`. Other code may
 compute other values from the same entries, so checkpoints made by other code are not used.
 """
@@ -34,14 +34,15 @@ from kibitz_server.match.state import BrokenLog, MatchState
 CHECKPOINT_INTERVAL = 32
 """The number of entries between two checks of whether a match needs another checkpoint."""
 FOLDED_AT_START = 20_000
-"""The number of entries that startup may have to replay for all running matches together, which
-takes a quarter of a second. If only a few matches run, only long ones need checkpoints.
+"""The number of entries that startup may have to replay for all running matches together. Replaying
+them takes a quarter of a second. The fewer matches are running, the longer a match must be to need
+a checkpoint.
 """
 FORMAT = 1
-"""The version of a checkpoint's layout; other versions are not read."""
+"""The version of the format; checkpoints with another version are ignored."""
 DIGEST_BYTES = 32
 ZLIB_LEVEL = 1
-"""zlib's fastest level: boards are mostly zeros, so that higher levels hardly save more."""
+"""zlib's fastest level. Boards are mostly zeros, so higher levels hardly save more space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ class Checkpoint:
 
 
 def checkpoint_interval(matches: int) -> int:
-    """Return how many entries a match may have after its checkpoint if `matches` are running."""
+    """Return how many entries after its checkpoint a match may have while `matches` are running."""
     return max(CHECKPOINT_INTERVAL, FOLDED_AT_START // max(1, matches))
 
 
@@ -108,7 +109,7 @@ class Checkpoints:
         self._types: dict[str, str] = {}
         """By game, a digest of the state dtype that was last used."""
         self._blanks: dict[str, State] = {}
-        """By game, a state of that dtype, because copying one is cheaper than starting a game."""
+        """By game, a state of that dtype to copy, which is cheaper than starting a game."""
 
     def write(self, match: MatchState, link: str) -> bytes:
         """Return a checkpoint of a match; `link` is the current link of its log's hash chain."""
@@ -141,7 +142,7 @@ class Checkpoints:
         except UnknownRules:
             return None  # replaying the log reports the problem
         except (zlib.error, ValidationError):
-            return None  # another format: the digest rules out damage
+            return None  # not damage, which the digest would have detected, but another format
         info = game.info
         given = (line.format, line.code, line.match, line.game, line.rules_version)
         if given != (FORMAT, self._code, setup.match, info.name, info.rules_version):

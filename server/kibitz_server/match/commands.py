@@ -1,6 +1,7 @@
 """The commands and effects of a match: values without behavior.
 
-Those needed for every move are named tuples, which cost a third as much as frozen dataclasses.
+The types needed for every move are named tuples, because creating one takes a third of the time of
+a frozen dataclass.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Resign:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A seat's player is gone: for good if ``left`` or ``kicked``, else with a grace period.
+    """A seat's player is gone: permanently if ``left`` or ``kicked``, else with a grace period.
 
     `restart` marks the first such command after a server restart.
     """
@@ -46,9 +47,10 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """A seat's player reconnected; `player`, if given, must be the seat's.
+    """A seat's player reconnected; `player`, if given, must be the one who has the seat.
 
-    `takeover` means that the player was still connected, and another program has taken its place.
+    `takeover` means that the player was still connected, and that another of its programs has taken
+    the seat.
     """
 
     seat: int
@@ -58,7 +60,7 @@ class Return:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Another player takes the seat of an absent one; an answer to `WantSubstitute`."""
+    """Another player takes an absent player's seat; the caller's answer to `WantSubstitute`."""
 
     seat: int
     player: Player
@@ -131,7 +133,7 @@ class Refuse:
     """Answer a refused command, which had no effect.
 
     `id` is None if the command had none, and `seat` is -1 if the sender has no seat. `hint`
-    suggests a fix; None if the code says it all.
+    suggests a fix; it is None if the code needs no explanation.
     """
 
     seat: int
@@ -146,7 +148,7 @@ class Refuse:
 class WantSubstitute:
     """Find a house bot for a seat, then answer with `Replace` or `Forfeit`.
 
-    Until then the seat's flag cannot fall, and its player may still return.
+    Until the answer the seat's flag cannot fall, and its player may still return.
     """
 
     seat: int

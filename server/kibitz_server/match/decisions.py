@@ -1,4 +1,4 @@
-"""Decides on commands other than moves: each becomes one log entry or is refused.
+"""Decides on commands other than moves: each leads to one log entry, or is refused.
 
 All are pure functions of a match's state; the engine appends the entry.
 """
@@ -44,7 +44,7 @@ OtherCommand: TypeAlias = Resign | Leave | Return | Replace | Forfeit | Note | A
 
 
 def decide(state: MatchState, command: OtherCommand, at: int) -> Entry | Refuse | None:
-    """Return the entry that a command leads to at a given match time, or its refusal.
+    """Return the log entry for a command at a given match time, or its refusal.
 
     Returns None if there is nothing to do.
     """

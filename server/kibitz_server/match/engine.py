@@ -1,4 +1,4 @@
-"""The match engine: commands and time in, effects and the next deadline out.
+"""The match engine turns commands and the time into effects and the next deadline.
 
 It does no I/O, reads no clock and draws no random numbers. All durable data of a match is in its
 `MatchState`. Every entry passes through `MatchState.apply`, whether it comes from a command or from
@@ -13,19 +13,19 @@ in order, and announce an `Append` only after its entry is durable. Whenever `st
 changed and the match is not over, send `your_turn` to the seat `state.to_act` and then call
 `open_turn`, which starts the seat's clock. Call `tick` when the `deadline` is reached, and once
 after a restore: it anchors the match to the caller's clock and completes what a crash has
-interrupted. `lag` is the total time that the caller's clock has omitted so far because the server
-stood still; the lag within a turn is only recorded in the turn's entry.
+interrupted. `lag` is the total time by which the caller's clock has stopped so far because the
+server stood still. The log has this time only as part of the entry that ends a turn.
 
 `MatchClock` measures turns. The engine creates the entries of moves and decides when timers are
-due; functions of the state create all other entries: `decisions` (commands), `flags` (fallen
+due. Pure functions of the state create all other entries: `decisions` (commands), `flags` (fallen
 flags), `refusals` (illegal moves).
 
 A turn's duration is measured from `open_turn` to the arrival of the move, minus an allowance for
 the network. The allowance is the socket's round trip as measured by the server (the shortest of its
 last pings). It is limited to `ALLOWANCE_CAP_MS` and to the seat's remaining lag bank
 (`kibitz_protocol.wire.lag`), so a peer that delays its pongs only drains its bank. The flag's timer
-exceeds the clock by the largest allowance that the turn may get, so that network delay within the
-allowance cannot make a flag fall.
+fires after the time on the clock plus the largest allowance that the turn may get, so that network
+delay within the allowance cannot make a flag fall.
 
 If a turn's `lag` exceeds what the match forgives, the move or flag that would end the turn aborts
 the match instead.
@@ -105,9 +105,9 @@ class MatchClock:
         self.flag_at: int | None = None
         """The time at which the flag of the open turn falls, including the largest allowance."""
         self.uncharged_ms = 0
-        """How long the current turn was open before it was closed and reopened."""
+        """How long the current turn was already open before it was last closed; not charged."""
         self.lag = 0
-        """The time that the caller's clock has omitted so far."""
+        """The total time by which the caller's clock has stopped so far."""
         self._lag_at_open = 0
         """The value of `lag` when the current turn was opened."""
 
@@ -137,7 +137,7 @@ class MatchClock:
             self.flag_at = at + self._turn_ms + most
 
     def end_turn(self) -> None:
-        """Drop the current turn; the next one is not open yet."""
+        """Forget the current turn; the next one is opened separately."""
         self._opened_at = self.flag_at = None
         self.uncharged_ms = 0
 
@@ -151,12 +151,12 @@ class MatchClock:
         before = self.uncharged_ms
         if self._opened_at is None:
             return at, 0, before
-        # A caller may backdate a command, so that it precedes a deadline.
+        # `elapsed` may be negative: a caller may backdate a command to just before a deadline.
         elapsed, lag = at - self._opened_at, self.lag - self._lag_at_open
         return self._opened_at, elapsed if elapsed > 0 else 0, before + (lag if lag > 0 else 0)
 
     def open_ms(self, at: int) -> int:
-        """Return how long the current turn has been open in total, including standstills."""
+        """Return how long the current turn has been open, including the server's standstills."""
         _, elapsed, stood = self.measure(at)
         return elapsed + stood
 
@@ -223,10 +223,10 @@ class MatchEngine:
     def handle(
         self, command: Command, now: int, lag: int = 0, request: str | None = None
     ) -> list[Effect]:
-        """Carry out a command: after the timers that are due, before those that it makes due.
+        """Carry out the timers that are due, then a command, then the timers that it made due.
 
-        Others may have been waiting for a player who now leaves, drops out or returns.
-        `request` is the key of the request that asks for it; moves need none.
+        A command can make timers due: for instance, if the last present player leaves. `request` is
+        the key of the client's request for the command; moves need none.
         """
         clock = self._clock
         at = clock.read(now)
@@ -252,7 +252,7 @@ class MatchEngine:
     def open_turn(self, now: int, lag: int = 0) -> int | None:
         """Start the clock of the seat to act, and return the deadline.
 
-        Its turn must be durable and sent. If the turn is already open, its clock keeps running; if
+        The turn must be durable and sent. If the turn is already open, its clock keeps running; if
         the match is over, nothing happens.
         """
         clock = self._clock
@@ -264,8 +264,8 @@ class MatchEngine:
     def close_turn(self, now: int, lag: int = 0) -> int | None:
         """Stop the clock of the open turn, as if it had not been opened; return the deadline.
 
-        The server keeps the seat from answering, so the time is not charged to the seat. It counts
-        toward the standstill that the match forgives.
+        Meant for times when the seat cannot answer because of the server. The time is not charged
+        to the seat, but counts toward the standstill that the match forgives.
         """
         clock = self._clock
         clock.lag = lag
@@ -363,7 +363,7 @@ class MatchEngine:
     # --- timers -----------------------------------------------------------------------------
 
     def _set_deadline(self) -> None:
-        """Find the next timer; must be called after every change of timers."""
+        """Determine the next timer. Call this after everything that changes a timer."""
         state = self.state
         due: int | None = None
         if state.away and state.result is None:
@@ -426,7 +426,7 @@ class MatchEngine:
     def _append(
         self, entry: Entry, action: int | None = None, request: int | None = None
     ) -> list[Effect]:
-        """Append an entry to the log, and update the data that is not in the log.
+        """Apply an entry to the state, and update the data that is not in the log.
 
         `action` is the entry's decoded action, if available; `request` is the request that it
         answers.

@@ -28,7 +28,7 @@ def after_flag(state: MatchState, at: int) -> Moved | Forfeited:
 
 
 def _late_cause(state: MatchState) -> tuple[Cause, str]:
-    """Return the real cause of a fallen flag, which may be the player's absence."""
+    """Return the cause of a fallen flag: the player's absence if it was absent, else its time."""
     gone = state.away.get(state.to_act)
     if gone is None:
         return Cause.TIME, "the flag fell"

@@ -1,9 +1,9 @@
-"""The past of a match as a viewer may see it, replayed from its log entry by entry.
+"""Past events of a match as a viewer may see them, computed by replaying its log.
 
-A page in the middle needs the state before it. `PositionCache` keeps copies of the state at every
-`POSITION_INTERVAL`-th entry, shared by all viewers, because the state is the same for all and
-durable entries never change. So a page costs only its own entries and at most `POSITION_INTERVAL`
-earlier ones. The first request replays all earlier entries.
+To make a page of events, the server needs the state before its first entry. `PositionCache` keeps
+copies of the state at every `POSITION_INTERVAL`-th entry. All viewers share them. The first request
+for a page replays the match from its start; later ones replay at most `POSITION_INTERVAL` entries
+before the page.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import EntryView, MatchViews
 
 PAGE_BYTES = 256 * 1024
-"""The approximate length of one answer; clients request the rest separately."""
+"""The approximate length at which an answer ends; clients then request the rest."""
 POSITION_INTERVAL = 64
 """The number of entries between two cached positions."""
 POSITION_BYTES = 4096
@@ -42,14 +42,14 @@ class Page:
     view: Fields | None
     """The viewer's view right before the first event, or None."""
     stage: Stage | None
-    """The same view as a drawing, for viewers that want drawings."""
+    """The drawing of the same view, for viewers that want drawings."""
     events: list[Event]
     more: bool
     size: int
 
 
 NO_EVENTS: Final = Page(None, None, [], False, 0)
-"""The answer to requests beyond the last entry."""
+"""The answer to a request for events after the last entry."""
 
 
 class PositionCache:
@@ -88,8 +88,8 @@ def read_events(
 ) -> tuple[list[Event], bool]:
     """Return up to `count` events from number `first` on, and whether more follow.
 
-    `lines` are all entries of the match. `own` is the viewer's seat, None for a spectator; notes
-    are shown only to their author's seat even when all else is revealed.
+    `lines` are all entries of the match. `own` is the viewer's seat, None for a spectator. Only the
+    seat that wrote a note gets it, even after the match, when everything else is revealed.
     """
     match = MatchState(game, setup)
     page = read_page(match, lines, viewer, first, count, own=own, wanted=wanted)

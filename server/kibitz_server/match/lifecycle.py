@@ -20,7 +20,10 @@ LOG = logging.getLogger("kibitz.match")
 
 
 def start(match: MatchRunner, seated: Callable[[Player], Peer | None]) -> None:
-    """Start a new match, whose setup is being written, with the connected players."""
+    """Start a new match with the players who are connected.
+
+    Its setup need not be on disk yet.
+    """
     for seat, player in enumerate(match.engine.state.players):
         peer = seated(player)
         if peer is not None:
@@ -31,7 +34,7 @@ def start(match: MatchRunner, seated: Callable[[Player], Peer | None]) -> None:
 
 
 def resume(match: MatchRunner) -> None:
-    """Continue a match after a restart, with nobody connected yet."""
+    """Continue a match after a restart, before any player has reconnected."""
     match.seats.unclaim()
     _finish_interrupted(match)
     state = match.engine.state
@@ -93,9 +96,9 @@ def house_bot_ended(match: MatchRunner, player: str, last_words: str) -> None:
 
 
 def is_unfinished(match: MatchRunner, player: str) -> bool:
-    """Return whether the player still has to play here, or has yet to receive the end.
+    """Return whether the player still plays here, or has not received the end yet.
 
-    As long as anything waits for the disk, the match has not ended, whatever its state.
+    While entries wait for the disk, the match counts as unfinished, even if its state has a result.
     """
     seat = match.shown.seat_of(player)
     if seat is None:
@@ -112,7 +115,7 @@ def abort(match: MatchRunner, detail: str) -> None:
 
 
 def _finish_interrupted(match: MatchRunner) -> None:
-    """Complete what a crash has interrupted."""
+    """Run the timers that are due, or finish ending the match if a crash interrupted that."""
     result = match.engine.state.result
     if result is None:
         match.tick()

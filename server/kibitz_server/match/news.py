@@ -1,4 +1,4 @@
-"""Sends a match's players and spectators what is durable: moves, turns, and the end."""
+"""Sends durable entries, turns and the end of a match to its players and spectators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SEAT_IS_OUT = "the match continues without this seat; you will still receive its
 
 
 class MatchNews:
-    """Sends the news of one match."""
+    """Sends what happens in one match to its players and spectators."""
 
     __slots__ = ("_seats", "_shown", "_spectators", "_views", "durable_at", "metrics")
 
@@ -46,13 +46,13 @@ class MatchNews:
     def publish(
         self, view: EntryView, line: bytes, asker: Peer | None = None, answer: bytes = b""
     ) -> None:
-        """Send everybody a durable entry, whose line in the log is `line`.
+        """Send everybody a durable entry; `line` is its line in the log.
 
-        The requester's answer follows it.
+        Afterwards the peer `asker`, if any, gets the answer to its request.
         """
         self._shown.announced_ply = view.ply
         spectators = self._spectators
-        # Entries waiting for delayed spectators may have to be drawn for a later spectator.
+        # A spectator who joins later may want drawings of the entries that are still delayed.
         delayed = drawn = spectators.delayed is not None
         watched = {} if delayed else spectators.queues
         # Build all frames before the first is sent, so that nothing is sent if one fails.
@@ -82,7 +82,7 @@ class MatchNews:
             spectators.delay(view, self.durable_at)
 
     def send_turn(self, seat: int, left_ms: int | None = None) -> None:
-        """Send the seat to act its turn; pass `left_ms` if the turn was already opened."""
+        """Send `your_turn` to the seat to act; pass `left_ms` if the turn was already opened."""
         peer = self._seats.subscribers[seat]
         if peer is not None:
             peer.send_queue.send(self._views.turn_frame(left_ms, peer.views))
@@ -112,7 +112,7 @@ class MatchNews:
     def show_on_wall(self, peer: Peer) -> None:
         """Show the match to a connection that watches many; nothing may wait for the disk."""
         self._spectators.add_waiting(peer.send_queue, peer.views)
-        if self._shown.result is not None:  # it ended while the disk was busy
+        if self._shown.result is not None:  # the match ended while this waited for the disk
             self._spectators.finish(self.end_frame, [peer.send_queue])
         peer.send_queue.catch_up()
 
@@ -132,8 +132,8 @@ class MatchNews:
 class PlayedMove(HeldAnswer):
     """A move that waits for the disk.
 
-    Calling it sends the move to everybody, then the answer to its player. This is a single object,
-    not an answer and a callback, because every move needs one.
+    Calling it sends the move to everybody, then the answer to its player. Every move needs one of
+    these, so it is a single object instead of an answer and a callback.
     """
 
     __slots__ = ("_arrived", "_line", "_news", "_player", "_view")

@@ -1,9 +1,9 @@
 """Reads the lines of a log and replays them; an entry is one line of compact JSON.
 
-The database and the record file contain the same lines, and the hash chain covers them, from the
-setup's line to the last entry's; a finished record has the last link in its footer. So a record can
-be checked against the database, and both against the seed's commitment, without parsing JSON twice.
-`codec.encode` writes a line, and `kibitz_protocol.wire.recordfile` writes records from lines.
+The database and the record file contain the same lines. The hash chain covers them from the setup's
+line to the last entry's line, and the footer of a finished record has the last link. So a record
+can be compared with the database byte by byte. `codec.encode` writes a line, and
+`kibitz_protocol.wire.recordfile` writes records from lines.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Error recovery: after an exception, a match is reloaded from its log or ends.
 
 Other matches are not affected. A match must never disagree with its log. If an entry has changed
-the match but could not be appended, the match is reloaded from disk. If they agree, the match ends
-with the cause `infrastructure`: through a command if the engine can still carry one out, otherwise
-through an entry that is written without the engine. If even that fails, the match remains as it is
-in its log, and the next start loads it.
+the match but could not be appended, the match is reloaded from disk. If match and log agree, the
+match ends with the cause `infrastructure`. The engine carries out a command for that if it still
+can; otherwise the final entry is written without the engine. If even that fails, the match stops
+without an end, and the next start loads it from its log.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _log_agrees(runner: MatchRunner) -> bool:
 
 
 def _end_in_log(runner: MatchRunner) -> None:
-    """Write the final entry that the engine can no longer make."""
+    """Write the final entry without the engine, which has failed to make it."""
     state = runner.engine.state
     outcome = rank_by_departure(len(state.players), [*state.departed])
     result = match_result(outcome, state.departed, Cause.INFRASTRUCTURE, state.ply)
@@ -73,7 +73,7 @@ def _reload(runner: MatchRunner) -> None:
 
 
 def _abandon(runner: MatchRunner) -> None:
-    """Leave the match as it is in its log, for the next start."""
+    """Stop the match without an end; the next start loads it from its log."""
     LOG.error("match %s is abandoned; the next start resumes it", runner.key)
     runner.suspend()
     runner.pending.lost("the server cannot continue this match")

@@ -1,4 +1,4 @@
-"""Refusals of commands, mostly moves: answers to the player, and notes about illegal moves.
+"""Refusals of commands, mostly of moves: answers to the player, and notes about illegal moves.
 
 All are pure functions of a match's state.
 """
@@ -30,7 +30,7 @@ def refuse_over(state: MatchState, seat: int, request: int | None = None) -> Ref
 
 
 def answer_out_of_turn(state: MatchState, play: Play) -> Accepted | Refuse:
-    """Answer a move that is not for the current turn; a resent one gets its original answer."""
+    """Refuse a move that is not for the current turn; a resent move gets its original answer."""
     seat = play.seat
     known = find_entry(state.answered, play.ply, seat, play.id)
     if known is not None:

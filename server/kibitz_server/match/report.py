@@ -1,7 +1,8 @@
-"""Forensic reports, made only from a match's log, so they are identical on the server and offline.
+"""Forensic reports. They are made only from a match's log, so they are identical on the server and
+offline.
 
 `directory/archive.py` decides who may read one. A player can read about its own seat, and the
-lobby's host about all seats, both only after the match is over.
+lobby's host about all seats, both only after the match.
 """
 
 from __future__ import annotations
@@ -51,14 +52,14 @@ class NoSuchTurnError(ValueError):
 
 @dataclass
 class _Tenure:
-    """A player's time at a seat, up to the last entry that concerns it."""
+    """The period during which a player had a seat."""
 
     seat: int
     player: Player
     cause: Cause | None
     detail: str
     until: int
-    """The number of the last entry that concerns it."""
+    """The number of the last entry of that period."""
 
 
 def match_report(
@@ -124,7 +125,7 @@ def _turns(game: Game, setup: Setup, entries: Sequence[Entry], seat: int) -> lis
 
 
 def _tenures(match: MatchState, setup: Setup, entries: Sequence[Entry]) -> list[_Tenure]:
-    """Return by seat all players who played it, and why each of them left."""
+    """Return, for each seat, the players who had it, and why each of them left."""
     assert match.result is not None
     sitting = list(setup.seats)
     cases = []
@@ -175,7 +176,7 @@ def _last_turn_message(
 
 
 def _received(entries: Sequence[Entry], seat: int) -> Received | None:
-    """Return the last entry sent by a seat, not counting those that the server made for it."""
+    """Return the last entry that a seat's own messages caused; the server makes others."""
     ply, received = 0, None
     for entry in entries:
         match entry:

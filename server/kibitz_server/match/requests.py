@@ -90,7 +90,7 @@ def abort(runner: MatchRunner, peer: Peer, request: int, reason: str) -> None:
 
 
 def answer_again(runner: MatchRunner, peer: Peer, request: int) -> bool:
-    """Answer a resent request that the match has carried out; return whether it is one."""
+    """Answer a resent request that the match has already carried out; return False for others."""
     key = peer.request_key(request)
     entry = None if key is None else runner.engine.state.requests.get(key)
     if entry is None:
@@ -156,7 +156,7 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
     """Give a seat to its player's newest connection.
 
     If the older connection is open and belongs to another program, the log records the takeover:
-    anyone with a player's secret can take its seat, but not secretly.
+    anyone with a player's secret can take its seat, but not without a trace.
     """
 
     seat = seat_in(runner.engine.state.players, player)
@@ -216,13 +216,13 @@ def watch(runner: MatchRunner, peer: Peer, request: int) -> None:
     peer.subscriptions[runner.key] = runner
 
     def answer() -> None:
-        if runner.shown.result is not None:  # it ended while this waited
+        if runner.shown.result is not None:  # the match ended while this waited
             if peer.subscriptions.get(runner.key) is runner:
                 del peer.subscriptions[runner.key]
             refuse_over(runner.key, peer, request)
             return
         peer.answer(Done(re=request))
-        if runner.key in peer.subscriptions:  # otherwise it has stopped watching meanwhile
+        if runner.key in peer.subscriptions:  # otherwise the spectator has stopped watching
             runner.admit_spectator(peer)
 
     runner.pending.when_settled(HeldAnswer(peer, request, answer))

@@ -47,9 +47,9 @@ def match_result(
 
 
 def rank_by_departure(seats: int, out: Sequence[int]) -> Outcome:
-    """Rank an unfinished match: the remaining seats share first place.
+    """Rank the seats of an unfinished match: those that did not drop out share first place.
 
-    `out` lists the seats that dropped out; the first to leave ranks last.
+    `out` lists the seats that dropped out, in order; the first of them ranks last.
     """
     ranks = [1] * seats
     for place, seat in enumerate(out):

@@ -1,10 +1,10 @@
 """Runs one match: its engine, log, clock, players' connections and spectators.
 
-Everything that a match produces first goes to the store and into the pending queue. When the store
-reports an entry as durable, the queue releases what waits for it in order: events to everybody who
-sees the match, the answer to the requester, and finally the next turn. So a crash cannot undo
-anything announced. A turn's clock starts when the turn is sent, so it excludes the time for writing
-the previous move.
+The runner writes each entry to the store and puts the messages about it into the pending queue.
+When the store reports the entry as durable, the queue releases them in order: events to all
+viewers, the answer to the requester, and finally the next turn. So a crash cannot undo anything
+announced. A turn's clock starts when the turn is sent, so it excludes the time for writing the
+previous move.
 
     request --> engine.handle --> effects --Append--> store ...commit... durable --> released
                   (events; answers and refusals, which depend on the entries before them; turns)
@@ -12,11 +12,11 @@ the previous move.
 A seat is answered only on its current connection. Once a newer connection of the seat's player is
 validated, it replaces the older one, which is closed.
 
-After an exception in this code, the match ends or is reloaded from its log, and nothing else is
-affected (`match/recovery.py`). If the log cannot be written, this runner is closed and the match is
-reloaded from disk (`directory/reload.py`). Lost entries were never announced: their requests are
-refused as `unavailable`, and another runner takes over the connections. A request that raised an
-exception is refused as `internal`.
+After an exception in this code, the match ends or is reloaded from its log, and other matches
+continue (`match/recovery.py`). If the log cannot be written, this runner is closed and the match is
+reloaded from disk (`directory/reload.py`). Lost entries were never announced. The requests that
+caused them are refused as `unavailable`, and a new runner takes over the connections. A request
+that raised an exception is refused as `internal`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from kibitz_server.storage.streams import Stream, Waiter
 LOG = logging.getLogger("kibitz.match")
 CRASH_NOTICE_S = 0.5
 """Seconds to wait, after a house bot's connection is lost, for a report that its process has
-crashed, because only the first reason for a seat's absence counts.
+crashed. Only the first reason for a seat's absence counts, and a crash is the better explanation.
 """
 NO_SEAT_HERE = "this connection has no seat in this match"
 
@@ -74,12 +74,12 @@ class MatchContext:
     clock: Callable[[], int]
     """A monotonic clock, in milliseconds."""
     lag: Callable[[], int]
-    """The milliseconds that the clock has omitted so far."""
+    """The milliseconds by which the clock has stopped so far because the server stood still."""
     store: Store
     metrics: Metrics
     checkpoints: Checkpoints
     checkpoint_interval: Callable[[], int]
-    """The number of entries that a match may have after its checkpoint."""
+    """Returns how many entries after its checkpoint a match may have."""
     rate: Callable[[Setup, Result], None]
     """Rates a match, in the batch that closes its log."""
     want_substitute: Callable[[MatchRunner, WantSubstitute], None]
@@ -91,8 +91,8 @@ class MatchContext:
     recover: Callable[[str], None]
     """Handles an exception in a match.
 
-    It takes the match's key, because a reference cycle between runner and queue would keep both in
-    memory until a garbage collection.
+    It takes the match's key instead of the runner. Otherwise runner and queue would refer to each
+    other, and stay in memory until a garbage collection.
     """
 
 
@@ -158,9 +158,10 @@ class MatchRunner(WatchedMatch):
         self.news = MatchNews(engine.views, self.seats, self.shown, spectators, context.metrics)
 
     def await_all(self) -> None:
-        """Open no turn until its player reconnects; the server is about to disconnect everybody.
+        """Open no turn until its player reconnects.
 
-        The open turn will then start again, as after a restart.
+        Called before the server disconnects everybody. The open turn then starts again, as after a
+        restart.
         """
         self.seats.unclaim()
         self._sent_turn = -1
@@ -258,7 +259,7 @@ class MatchRunner(WatchedMatch):
             self.send_turn(now)
 
     def lost(self, error: StoreError) -> None:
-        """Handle lost entries, which are not on disk, were never announced, and do not count."""
+        """Stop, because appended entries, none of them announced, could not be written."""
         self.suspend()
         self.pending.lost()
         self.context.log_lost(self, error)
@@ -275,7 +276,8 @@ class MatchRunner(WatchedMatch):
                     answer = partial(answer_move, peer, id, seq)
                     self.pending.hold_answer(seq, peer, id, answer)
                 case Refuse() if peer is not None:
-                    # It describes the current match, which may not be on disk yet.
+                    # A refusal describes the current state of the match, which may not be on disk
+                    # yet.
                     refuse = partial(self.news.refuse, peer, request, effect)
                     self.pending.hold_answer(self.engine.state.seq, peer, request, refuse)
                 case Accepted() | Refuse():
@@ -290,7 +292,7 @@ class MatchRunner(WatchedMatch):
             self._consider_checkpoint()
 
     def _append(self, append: Append, peer: Peer | None, request: int, now: int) -> None:
-        """Write an entry, and hold its announcement until it is durable."""
+        """Write an entry, and announce it when it is durable."""
         entry, view, answered = append
         line = encode_entry(entry)
         self.context.store.append(self.stream, entry.seq, line, self)
@@ -322,7 +324,7 @@ class MatchRunner(WatchedMatch):
     # --- turns and seats ----------------------------------------------------------------------
 
     def send_turn(self, now: int) -> None:
-        """Send the turn and start its clock; everything before it must be durable and sent."""
+        """Send the turn and start its clock. All earlier entries must be durable and sent."""
         if self.broken:
             return
         engine, state = self.engine, self.engine.state
@@ -339,12 +341,12 @@ class MatchRunner(WatchedMatch):
         self.schedule()
 
     def give_seat(self, seat: int, peer: Peer, why: Literal["started", "rejoined"]) -> None:
-        """Give a seat to a connection, and show it the match once all of it is durable."""
+        """Give a seat to a connection; it gets a snapshot once all entries are durable."""
         self.seats.peers[seat] = peer
         self.pending.when_settled(partial(self.admit, seat, peer, why))
 
     def admit(self, seat: int, peer: Peer, why: Literal["started", "rejoined"]) -> None:
-        """Send a seat's connection a snapshot of the match, and from now on its news."""
+        """Send a seat's connection a snapshot of the match, and all further events."""
         if self.seats.peers[seat] is not peer:
             return
         self.seats.subscribers[seat] = peer
@@ -360,7 +362,7 @@ class MatchRunner(WatchedMatch):
                 self.send_turn(now)
 
     def refuse_unseated(self, peer: Peer, request: int, message: str) -> None:
-        """Refuse a request from a connection without a seat, once the players are on disk."""
+        """Refuse a request from a connection without a seat, once all entries are on disk."""
         if self.closed and self.shown.result is None:
             self.pending.turn_away(peer, request)
         else:
@@ -375,7 +377,7 @@ class MatchRunner(WatchedMatch):
             if peer in self.watchers and not peer.leaving:
                 self.news.show_on_wall(peer)
 
-        if not self.closed:  # otherwise the runner that takes over shows it
+        if not self.closed:  # otherwise the runner that takes over shows the match
             self.pending.when_settled(show)
 
     # --- the end ----------------------------------------------------------------------------
@@ -383,7 +385,7 @@ class MatchRunner(WatchedMatch):
     def close_log(self, result: Result, waiter: Waiter | None = None) -> None:
         """Close the log in the batch of its last entry, then announce the end.
 
-        If that entry is already on disk, the runner itself waits for the end to become durable.
+        If that entry is already on disk, pass a `waiter`, which is notified when the log is closed.
         """
         sent = [*self.engine.state.sent] or None
         footer = footer_line(self.stream.chain, result, sent)
@@ -407,14 +409,16 @@ class MatchRunner(WatchedMatch):
         """Return the arrival time of a command that is read now.
 
         After a deadline has passed, the server reads all pending input before the deadline's timer
-        fires. Commands read until then are dated before the deadline: they arrived in time, but
-        were read late.
+        fires. Commands read until then arrived in time, so they are dated before the deadline.
         """
         now, due = self.context.clock(), self._deadline
         return now if due is None or now < due else due - 1
 
     def schedule(self) -> None:
-        """Set the timer to the next deadline or earlier; firing early is cheaper than a reset."""
+        """Make sure that a timer fires at the next deadline.
+
+        An earlier timer stays, because letting it fire is cheaper than resetting it.
+        """
         due = self._deadline
         if self.spectators.delayed is not None:
             late = self.spectators.deadline()

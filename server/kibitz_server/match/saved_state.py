@@ -21,7 +21,7 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class SavedState:
-    """The fields of a `MatchState` after the entries so far, without the game's state."""
+    """The fields of a `MatchState`, without the game's state."""
 
     seq: int
     at_ms: int

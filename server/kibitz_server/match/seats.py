@@ -1,4 +1,4 @@
-"""The connections of a match's seats: which ones may send commands, and which receive news."""
+"""The connections of a match's seats, for commands and for events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SeatPeers:
         self.peers: list[Peer | None] = [None] * seats
         """The connections that may send commands."""
         self.subscribers: list[Peer | None] = [None] * seats
-        """The connections that receive news: those in `peers` that already got their snapshot."""
+        """The connections that receive events: those in `peers` that already got their snapshot."""
         self.unclaimed: frozenset[int] = NO_SEATS
         """Seats whose players have not reconnected since the server started or disconnected
         everybody. Their turns are not opened."""
@@ -40,7 +40,7 @@ class SeatPeers:
         self.unclaimed = frozenset(range(len(self.peers)))
 
     def await_absent(self) -> None:
-        """Mark seats without a connection as unclaimed, until their players reconnect."""
+        """Mark only the seats without a connection as unclaimed."""
         self.unclaimed = frozenset(seat for seat, peer in enumerate(self.peers) if peer is None)
 
     def mark_claimed(self, seat: int) -> None:

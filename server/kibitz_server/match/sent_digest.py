@@ -1,11 +1,11 @@
 """Digests of the data sent to each seat: a hash chain per seat over entries and view changes.
 
-They are kept for games with hidden information. An entry's link covers what the gate has written
-for the seat: the entry as that seat may see it, and the change to the seat's view. A change
-contains every changed field with its complete new value, and null for removed fields. This is the
-format of records, independent of the format of patches. These are the parts of an event that could
-leak. The digests are computed from the same entries and views as the events, before these are sent,
-so they reveal a gate that leaks. `kibitz record verify` recomputes them from the record.
+The server computes them for games with hidden information, so that anybody can later check that it
+leaked nothing. An entry's link covers the parts of an event that could leak: the entry as that seat
+may see it, and the change to the seat's view. A change contains every changed field with its
+complete new value, and null for removed fields. This format belongs to records and does not depend
+on the format of patches. The digests are computed from the same entries and views as the events,
+before the events are sent. `kibitz record verify` recomputes them from the record.
 
     link = SHA-256(link before, entry as JSON, "\\n", change as JSON), in hexadecimal
 

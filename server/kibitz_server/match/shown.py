@@ -1,4 +1,4 @@
-"""The part of a match that is on disk; lists, the hall and other nodes only see this part."""
+"""The part of a match that is on disk. Lists, the hall and other nodes see only this part."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kibitz_server.storage.streams import Stream
 
 
 class ShownMatch:
-    """The data about a match that may be shown; commits advance it."""
+    """The data about a match that may be shown; it changes when a commit makes entries durable."""
 
     __slots__ = ("_setup", "_spectators", "_stream", "announced_ply", "players", "result")
 
@@ -41,7 +41,7 @@ class ShownMatch:
         return self.announced_ply if delayed is None else delayed.ply
 
     def show_players(self, players: tuple[Player, ...]) -> None:
-        """Update the shown players after a substitute has taken a seat."""
+        """Update the players after a substitute has taken a seat."""
         self.players = players
 
     def seat_of(self, player: str) -> int | None:

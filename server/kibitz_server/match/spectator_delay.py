@@ -1,4 +1,4 @@
-"""Spectator delay: the past moment that spectators of a delayed match see."""
+"""Spectator delay: tracks the earlier state that spectators of a delayed match see."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kibitz_server.match.visibility import EntryView, MatchViews
 
 
 class DelayedView:
-    """The moment that delayed spectators see, and the entries between it and the present."""
+    """The state that delayed spectators see, and the newer entries that wait for them."""
 
     __slots__ = (
         "_current_ply",
@@ -35,13 +35,13 @@ class DelayedView:
         self._viewer = viewer
         self._waiting: deque[tuple[int, EntryView]] = deque()
         self._current_ply = start.ply
-        """The current ply."""
+        """The newest ply of the match, including entries that still wait."""
         self.seq = 0
         self.ply = start.ply
         self.away: frozenset[int] = frozenset()
         self.seats: tuple[Player, ...] = tuple(setup.seats)
         self.shown = MatchViews(start).present()
-        """The views of the shown moment."""
+        """The views of the state that spectators see."""
         self.shown.of(viewer)  # computed now, before the match continues
         self._shown: dict[str, object] = {"to_act": start.to_act, "clocks": start.clocks}
 
@@ -53,12 +53,12 @@ class DelayedView:
         self.take_due(now)
 
     def add(self, view: EntryView, now: int) -> None:
-        view.view(self._viewer)  # computed now: the match continues while it waits
+        view.view(self._viewer)  # computed now, before the match continues
         self._current_ply = view.ply
         self._waiting.append((now + self._spectating.delay_ms, view))
 
     def take_due(self, now: int) -> list[EntryView]:
-        """Return the entries that may be shown now, and advance the shown moment."""
+        """Return the entries that may be shown now, and advance the shown state past them."""
         shown: list[EntryView] = []
         plies = self._spectating.delay_plies
         while self._waiting:
@@ -83,7 +83,7 @@ class DelayedView:
         return due if view.ply <= self._current_ply - plies else None
 
     def rewind(self, snapshot: Snapshot) -> Snapshot:
-        """Turn a snapshot of the present into one of the shown moment."""
+        """Turn a snapshot of the current state into one of the shown state."""
         moment = {
             "seq": self.seq,
             "ply": self.ply,

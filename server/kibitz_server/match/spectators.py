@@ -2,8 +2,8 @@
 
 Without a delay they receive each entry together with the players. With a delay, entries wait here
 until the match has advanced by the configured number of plies and milliseconds. New spectators get
-a snapshot of the shown moment, and nothing later reaches any spectator. Everything is revealed when
-the match is over.
+a snapshot of the delayed state. When the match is over, all spectators get the waiting entries and
+the end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kibitz_server.match.visibility import EntryView, MatchViews
 from kibitz_server.net.send_queue import SendQueue
 
 WhenSettled: TypeAlias = Callable[[Callable[[], None]], None]
-"""Calls the callback once nothing of the match waits for the disk."""
+"""Calls the callback once all entries of the match are durable and announced."""
 SnapshotReason: TypeAlias = Literal["watching", "lagged"]
 
 
@@ -40,7 +40,7 @@ class Spectators:
         self._left_ms = left_ms
         setup = views.state.setup
         self.viewer = spectator_viewer(setup.spectating)
-        """The spectators' viewer, None if the host does not admit spectators."""
+        """The viewer whose view the spectators get; None if the host does not admit spectators."""
         late = setup.spectating.delay_plies or setup.spectating.delay_ms
         self.delayed = (
             DelayedView(views.state, self.viewer) if late and self.viewer is not None else None
@@ -57,17 +57,17 @@ class Spectators:
 
     @property
     def seq(self) -> int:
-        """The newest entry that spectators may see."""
+        """The number of the newest entry that spectators may see."""
         return self._views.state.seq if self.delayed is None else self.delayed.seq
 
     def add(self, queue: SendQueue, wanted: WantedViews) -> None:
-        """Show the match from now on, starting with a snapshot; nothing may wait for the disk."""
+        """Add a spectator, and send it a snapshot. All entries must be durable."""
         self.queues[queue] = wanted
         queue.caught_up(self)
         queue.send(self._snapshot("watching", wanted))
 
     def add_waiting(self, queue: SendQueue, wanted: WantedViews) -> None:
-        """Show the match, starting with a snapshot when it is the queue's turn to get one."""
+        """Add a spectator that gets its first snapshot later, when the queue asks for it."""
         self.queues[queue] = wanted
         if wanted == "drawn":
             self._views.drawn = True
@@ -105,9 +105,9 @@ class Spectators:
     def take_over(self, former: Spectators) -> None:
         """Take over the spectators of another `Spectators` of the same match.
 
-        Both must be at the same entry, `former` must have published everything before it, and this
-        one must have no spectators yet. So no spectator receives anything twice, and slow
-        spectators keep their positions.
+        Both must be at the same entry, and `former` must have published all entries up to it. This
+        one must have no spectators yet. Then no spectator receives an event twice, and those that
+        are behind still get their snapshot.
         """
         self.delayed = former.delayed
         self.queues, former.queues = former.queues, {}
@@ -120,12 +120,12 @@ class Spectators:
                 queue.catch_up()
 
     def restore_delay(self, views: Iterable[EntryView], now: int) -> None:
-        """Restore the shown moment and the waiting entries after a restart."""
+        """Restore the delayed state and the waiting entries after a restart."""
         if self.delayed is not None:
             self.delayed.restore(views, now)
 
     def publish(self, view: EntryView, now: int) -> None:
-        """Send a durable entry, or hold it until it is due."""
+        """Send a durable entry, or delay it until it is due."""
         if self.delayed is None:
             self._send_event(view)
         else:
@@ -157,10 +157,10 @@ class Spectators:
     def finish(
         self, frame: Callable[[WantedViews], bytes], queues: Sequence[SendQueue] | None = None
     ) -> None:
-        """Send the durable end to `queues`, or to everybody, with the views that each wants.
+        """Send the end of the match to `queues` or all spectators, with the views that each wants.
 
-        A slow spectator gets the last position and the end when its queue has drained. Otherwise
-        the ends of many matches would fill the queue of a peer that watches all of them.
+        A slow spectator gets the last snapshot and the end when its queue has drained. So the ends
+        of many matches cannot fill the queue of a peer that watches all of them.
         """
         last: dict[tuple[SnapshotReason, WantedViews], LastNews] = {}
         for queue in list(self.queues) if queues is None else queues:
@@ -173,7 +173,8 @@ class Spectators:
                 snapshot = partial(self._snapshot, why, wanted)
                 position = self._views.shown_at_end(snapshot, b"")
                 last[why, wanted] = LastNews(position + frame(wanted))
-            # A snapshot that was already requested, and waits for the disk, would arrive too late.
+            # If the queue's snapshot was requested but waits for the disk, it would arrive too
+            # late.
             self.remove(queue)
             queue.skip(last[why, wanted])
             queue.catch_up()

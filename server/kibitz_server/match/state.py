@@ -57,9 +57,9 @@ from kibitz_server.match.result import Departure, match_result, rank_by_departur
 from kibitz_server.match.saved_state import Absence, SavedState
 
 MAX_REQUESTS: Final = 128
-"""The requests besides moves that a match remembers, to answer resent ones: its last ones."""
+"""The number of latest requests, besides moves, that a match remembers to answer resent ones."""
 NO_SEATS: Final[frozenset[int]] = frozenset()
-"""Shared by all: an empty set takes 216 bytes, and few matches ever need a nonempty one."""
+"""Shared by all matches, because an empty set takes 216 bytes and most matches need no other."""
 
 
 class BrokenLog(ValueError):
@@ -116,11 +116,14 @@ class MatchState:
         self.ply = 0
         self.to_act = game.to_act(self.game_state)
         self.turn = 0
-        """The entry that began the current turn; a new number means a new `your_turn`."""
+        """The entry that began the current turn; whenever it changes, `your_turn` is sent."""
         self.began = 0
-        """The entry at which the seat to act began to think; a new number restarts its clock."""
+        """The entry at which the clock of the seat to act started.
+
+        Unlike `turn`, it stays if only the seat's view and legal actions change.
+        """
         self.clocks: list[Clock] | None = [full_clock(control)] * seats if control.limited else None
-        """The clock of each seat; every change creates a new list, as views keep references."""
+        """The clock of each seat. A change creates a new list; views refer to the old one."""
         self.players: tuple[Player, ...] = tuple(setup.seats)
         self.away: dict[int, Absence] = {}
         self.departed: dict[int, Departure] = {}
@@ -128,8 +131,8 @@ class MatchState:
         self.taken_over: frozenset[int] = NO_SEATS
         """The seats that another connection took over while the previous one was open."""
         self.flagged = False
-        """Whether the flag of the seat to act has fallen but the consequence is not logged yet.
-        Always false in games that skip, where a fallen flag passes the turn.
+        """Whether the flag of the seat to act has fallen, while the log has no entry for the
+        consequence yet. Always false if a fallen flag only skips the turn.
         """
         self.result: Result | None = None
         self.answered = bytearray()
@@ -144,9 +147,9 @@ class MatchState:
         self.standstill_ms = 0
         """The milliseconds forgiven so far for the server's standstills and restarts."""
         self.used: dict[str, int] = {}
-        """The amounts of their allowances that seats have used (`budget`)."""
+        """How much of each allowance each seat has used (`budget`)."""
         self.requests: dict[str, int] = {}
-        """The entries of the last requests by the requests' keys, besides moves."""
+        """The entries that the latest requests led to, by the requests' keys; without moves."""
         self.sent: tuple[str, ...] = ("",) * seats if game.info.hidden else ()
         """The digest of the data sent to each seat (`sent_digest`); empty if the game has no hidden
         information or the digests are unknown."""
@@ -241,9 +244,7 @@ class MatchState:
                 if isinstance(entry, Requested) and entry.request is not None:
                     self._remember(entry.request)
         except BaseException:
-            self.seq, self.at_ms = (
-                before  # the number is then free for the entry that aborts the match
-            )
+            self.seq, self.at_ms = before  # free for the entry that aborts the match
             raise
 
     def _apply_change(self, entry: Entry, action: int | None) -> None:
@@ -276,7 +277,7 @@ class MatchState:
                 if entry.refused is None:
                     self._use(NOTES, entry.seat, len(entry.text))
             case Hidden():
-                pass  # published records hide notes; a hidden move would make the next one fail
+                pass  # a note in a published record, which cannot contain hidden moves
             case _:
                 assert_never(entry)
 
@@ -388,7 +389,7 @@ class MatchState:
             self.turn = self.seq  # the same seat, but its view and legal actions have changed
 
     def _abandon(self) -> None:
-        """Abandon the match, as everybody is gone; unfinished seats tie for the best free rank."""
+        """End the match because all players are gone; unfinished seats share the best free rank."""
         playing = [seat for seat in range(len(self.players)) if self.still_plays(seat)]
         for seat in playing:
             self.departed[seat] = Departure(Cause.ABANDONED)
@@ -437,7 +438,8 @@ class MatchState:
     def still_plays(self, seat: int) -> bool:
         """Return whether `seat` is still playing: it has neither dropped out nor finished.
 
-        Dropping a finished seat does not change the game's state, so this tries dropping the seat.
+        Drops the seat in a copy of the game's state: if that changes nothing, the seat has
+        finished.
         """
         if self.result is not None or seat in self.departed:
             return False

@@ -1,17 +1,16 @@
 """Follows a match of another node through its log, for this node's spectators.
 
-The log in the database is authoritative, and determines the match. Entries read from there are
-durable, so any node may show them. A tail applies the entries to the same `MatchState`, and shows
-them through the same `EntryView` and `Spectators` as the runner on the playing node. For the same
-entries, its spectators receive exactly the same frames as the runner's, also in matches with delays
+Entries read from the database are durable, so any node may show them. A tail applies them to a
+`MatchState` and shows them through `EntryView` and `Spectators`, as the runner on the playing node
+does. So its spectators receive exactly the same frames as the runner's, even in matches with delays
 or hidden information. `directory.tails` reads the entries and passes them to `take`; time is an
 argument here, except for snapshots.
 
     log of another node --lines--> take --> MatchState --> EntryView --> Spectators
 
-A tail takes no commands, opens no turns and never makes a flag fall. It counts the time of an open
-turn from the moment it read the start of the turn. If a turn was already open when reading began,
-the tail shows the seat's time at the start of the turn.
+A tail takes no commands, opens no turns and never makes a flag fall. For the time left in a turn it
+assumes that the turn began when its entry was read. If the turn began before the tail started
+reading, it shows the seat's time at the start of the turn.
 """
 
 from __future__ import annotations
@@ -60,13 +59,13 @@ class MatchTail(WatchedMatch):
         spectators = Spectators(self.views, _at_once, lambda: self.left_ms(clock()))
         super().__init__(state, stream, spectators)
         self.lobby_shown = lobby_shown
-        """Whether its lobby lets anybody watch; otherwise only the playing node decides who may."""
+        """Whether its lobby lets anybody watch. If not, only the playing node admits spectators."""
         self.caught_up = False
-        """Whether the log was read to its end once; before that no spectators are admitted."""
+        """Whether the existing log has been read; until then no spectators are admitted."""
         self._past: list[EntryView] = []
         """The entries read before `caught_up` that must still be shown with a delay."""
         self._turn_read = (-1, 0)
-        """The newest turn whose start was read live, and the time when it was read."""
+        """The newest turn that began after `caught_up`, and the time when its start was read."""
 
     @property
     def over(self) -> bool:
@@ -76,7 +75,7 @@ class MatchTail(WatchedMatch):
     # --- the log ----------------------------------------------------------------------------
 
     def take(self, new: NewEntries, now: int) -> None:
-        """Show new entries. Raises `BrokenLog`; after that this tail is unusable."""
+        """Apply and show new entries. After a `BrokenLog` error this tail is unusable."""
         for line in new.lines:
             entry = read_entry(line)
             if self.caught_up:
@@ -97,7 +96,8 @@ class MatchTail(WatchedMatch):
     def catch_up(self, now: int) -> None:
         """Admit spectators from now on, since the existing log has been read.
 
-        The newest entry counts as made now, so nothing is shown earlier than on the playing node.
+        The delay of the newest entry starts now, so this node never shows it earlier than the
+        playing node.
         """
         if not self.caught_up:
             self.caught_up = True

@@ -2,18 +2,18 @@
 
 A viewer is a seat, `PUBLIC` or `REFEREE`. The game's `view` decides what a viewer may know of a
 state. The rules of `kibitz_protocol.wire.visibility`, which are the same for every game, decide
-what the viewer may know of an entry. When the match is over, everybody is a referee. Only then a
-forensic report (`match/report.py`) shows a player everything about its own seat, including notes
-and refused moves. It shows the lobby's host every seat, because organizers have to find out what
-went wrong in their events. Nobody else gets reports.
+what the viewer may know of an entry. When the match is over, everybody is a referee. Forensic
+reports (`match/report.py`) are available only then. A player's report shows everything about its
+own seat, including notes and refused moves. The lobby's host gets reports on every seat, to find
+out what went wrong in an event.
 
 A move is sent as an `event` to everybody and as a `your_turn` to the next player. Each connection
 chooses in `hello` how much of the view these contain (`WantedViews`). In open games an event is the
 entry, and the view is computed only for the next turn. In games with hidden information the event
-contains the difference between two views of one viewer, so it reveals no more than the views do.
-Both messages are assembled from JSON that is encoded only once; the entry's line, for example, was
-just written to the log. A frame for several receivers is encoded once. The bytes equal those of
-`codec.encode` for the same message, as `tests/server/match/test_visibility.py` checks.
+contains the difference between two views of one viewer, so it reveals no more than these views.
+Both messages are assembled from parts that are already encoded as JSON, such as the entry's line in
+the log. A frame for several receivers is encoded once. The bytes equal those of `codec.encode` for
+the same message, as `tests/server/match/test_visibility.py` checks.
 
     state before --advance(entry)--> EntryView: the entry, and the states around it
                                        |  StateViews: the view of each viewer, computed on request
@@ -107,7 +107,8 @@ class StateViews:
         return seen.view
 
     def scene(self, viewer: Viewer) -> Scene:
-        """Return the view of `viewer` as a scene; if the game raises, a scene that says so."""
+        """Return the view of `viewer` as a scene. If the game raises, the scene is an error
+        message."""
         seen = self._viewpoint(viewer)
         if seen.scene is None:
             seen.scene = self._draw(viewer, seen)
@@ -165,7 +166,7 @@ class StateViews:
     def _draw(self, viewer: Viewer, seen: _Viewpoint) -> Scene:
         try:
             return self.game.scene(self._model(viewer, seen))
-        except Exception:  # failing to draw a view must not end the match
+        except Exception:  # a match must continue even if a view cannot be drawn
             LOG.exception("cannot draw a view of %s", self.game.info.name)
             return _NO_SCENE
 
@@ -183,7 +184,7 @@ class StateViews:
 
 @dataclass(slots=True)
 class EntryView:
-    """Every viewer's view of one entry, and of the match right after it."""
+    """One entry and the match right after it, for every viewer."""
 
     match: str
     entry: Entry
@@ -193,8 +194,8 @@ class EntryView:
     after: StateViews | None
     """The views right after the entry; None if it did not change the game's state."""
     before: StateViews | None
-    """The views right before the entry; None if not needed, because nothing is hidden and nobody
-    wants drawings, or nothing changed.
+    """The views right before the entry. None if no patch can be requested: the game has no hidden
+    information and nobody wants drawings, or the entry did not change the game's state.
     """
     hidden: bool
     """Whether the game has hidden information."""
@@ -205,7 +206,7 @@ class EntryView:
     _without_comments: EntryView | None = None
     """The entry without the comments that spectators may not see."""
     _frames: dict[object, bytes] | None = None
-    """The frames, by the part of the view that they contain and, unless `alike`, by viewer."""
+    """The encoded frames, by `WantedViews` and, unless `alike`, by viewer."""
 
     def view(self, viewer: Viewer) -> Fields | None:
         """Return the view of `viewer` right after the entry; None if the entry changed nothing."""
@@ -321,7 +322,7 @@ class MatchViews:
         self.state = state
         """Only `advance` changes it."""
         self.drawn = drawn
-        """Whether patches of drawings may be requested; `begin_drawing` sets it."""
+        """Whether viewers may request patches of drawings."""
         self._present: StateViews | None = None
         """The views of the current state, once requested."""
         setup, rule = state.setup, state.game.info.legal_rule
@@ -335,7 +336,7 @@ class MatchViews:
         """The encoded field for a rule in words in each `your_turn`, if any."""
 
     def advance(self, entry: Entry, action: int | None = None) -> EntryView:
-        """Apply an entry and return its views; unused views cost nothing.
+        """Apply an entry and return its views, which are computed on first use.
 
         `action` is its decoded action, if available. Raises `BrokenLog`.
         """
@@ -373,10 +374,9 @@ class MatchViews:
     def release(self) -> None:
         """Discard the current views, because everybody has received them.
 
-        Without this call, these views keep showing the old state when requested after the next
-        change, which may cost a copy of the state. Call it only if nobody will request them. With
-        hidden information or drawings the views are kept anyway, to compare them with the next
-        state.
+        Call it only if no code will request them any more. It saves a copy of the state, which
+        views need to show the old state after the next change. With hidden information or drawings
+        this does nothing, because patches need these views.
         """
         if not (self.state.game.info.hidden or self.drawn):
             self._present = None
@@ -386,12 +386,12 @@ class MatchViews:
         return self.present().of(self._viewpoint(viewer))
 
     def begin_drawing(self, viewer: Viewer) -> Stage:
-        """Return the drawing of what `viewer` sees now, and provide patches from now on."""
+        """Return a drawing of the view of `viewer`, and from now on provide patches for it."""
         self.drawn = True
         return self.present().stage(self._viewpoint(viewer))
 
     def _viewpoint(self, viewer: Viewer) -> Viewer:
-        """Return the viewer to use for the current state: a referee once the match is over."""
+        """Return `viewer`, or the referee once the match is over."""
         return viewer if self.state.result is None else REFEREE
 
     # --- messages -----------------------------------------------------------------------------
@@ -447,7 +447,7 @@ class MatchViews:
     ) -> bytes:
         """Return a snapshot as a frame, with its drawing if wanted.
 
-        `shown` is the moment of the snapshot, None for the present.
+        `shown` are the views of the state in the snapshot; None for the current state.
         """
         written = encode(snapshot)
         if wanted == "drawn":
@@ -503,7 +503,7 @@ class MatchViews:
             return [
                 {"cells": [*game.notation.cells(move)], "action": move.to_wire()} for move in moves
             ]
-        except Exception:  # as with drawings, only this player is affected
+        except Exception:  # an error here affects only this player, as when drawing a view
             LOG.exception("cannot list the picks of %s", game.info.name)
             return None
 
@@ -566,7 +566,7 @@ class MatchViews:
         return construct(Finished, values)
 
     def shown_at_end(self, show: Callable[[], _T], nothing: _T) -> _T:
-        """Return `show` of the last position, or `nothing` if the game raises."""
+        """Call `show` with the last position and return the result, or `nothing` if it raises."""
         try:
             return show()
         except Exception:

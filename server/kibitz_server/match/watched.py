@@ -1,4 +1,4 @@
-"""Matches that can be watched on this server, whether it or another node plays them.
+"""Matches that can be watched on this server, including those that other nodes play.
 
 `runner.MatchRunner` and `tail.MatchTail` share this base. Both show a match through `Spectators`
 and the same information gate.
@@ -36,7 +36,7 @@ class WatchedMatch(ABC):
         """The connections that watch the match."""
 
     def viewer_of(self, peer: Peer) -> Viewer | None:
-        """Return what a connection sees the match as: a seat, the spectators' viewer, or None."""
+        """Return the viewer for a connection: a seat, the spectators' viewer, or None."""
         seat = self.seats.seat_of(peer)
         if seat is not None:
             return seat

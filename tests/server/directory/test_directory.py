@@ -480,7 +480,7 @@ async def test_a_balanced_game_is_played_in_blocks(house: Scenario) -> None:
     ada, bob = await house.guest("ada"), await house.guest("bob")
     refused = await ada.ask("host", settings=settings("toy-even", item={"games": 3}))
     assert refused["code"] == "bad_option"
-    assert "2 or 4 would do, and rotate=false (--no-rotate) plays single" in refused["message"]
+    assert "use 2 or 4, or rotate=false (--no-rotate) to play single" in refused["message"]
     lobby = (await ada.ask("host", settings=settings("toy-even", at_once=1)))["lobby"]
     for player in (ada, bob):
         await player.ask("join", lobby=lobby)

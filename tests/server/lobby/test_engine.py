@@ -402,7 +402,7 @@ def test_start_names_who_is_not_ready() -> None:
         assert refusal.code is Code.NOT_READY
         return refusal.message
 
-    assert why() == "the house bot of seat 3 has not come yet"
+    assert why() == "the house bot of seat 3 has not joined yet"
     room.command(Join(player("h", "house"), house_seat=2))
     room.command(Ready("ada", False))
     assert why() == "'ada' is not ready"
@@ -1056,9 +1056,13 @@ def test_known_tags_are_told_to_a_host_whose_players_have_gone_and_while_closing
     ("matches", "code", "part"),
     [
         ([match("a", "ada", "bob"), match("a", "bob", "ada")], Code.BAD_OPTION, "matches.1.tag"),
-        ([match("a", "ada", "ada")], Code.BAD_SEATS, "'a': nobody has two of its seats"),
-        ([match("a", "ada", "eve")], Code.NO_SUCH_PLAYER, "no member of this lobby: 'eve'"),
-        ([match("a", "ada", "bob", seats=3)], Code.BAD_SEATS, "3 seats need as many players"),
+        ([match("a", "ada", "ada")], Code.BAD_SEATS, "'a': a player cannot have two of its seats"),
+        ([match("a", "ada", "eve")], Code.NO_SUCH_PLAYER, "not a member of this lobby: 'eve'"),
+        (
+            [match("a", "ada", "bob", seats=3)],
+            Code.BAD_SEATS,
+            "expected a player for each of its 3 seats, got 2",
+        ),
         ([match("a", "ada", "hex")], Code.BAD_SEATS, "'hex' cannot play it: it does not claim"),
         (
             [match("new", "ada", "bob"), match("b", "ada", "eve")],

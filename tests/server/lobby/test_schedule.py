@@ -313,9 +313,9 @@ def test_over_the_groups_of_a_pattern_everybody_plays_equally_often(
 @pytest.mark.parametrize(
     ("seats", "games", "says"),
     [
-        (2, 3, "blocks of 2 matches, .* 3 is no multiple of 2, 2 or 4 would do, and rotate=false"),
-        (4, 3, "3 is no multiple of 4, 4 would do"),
-        (4, 10, "10 is no multiple of 4, 8 or 12 would do"),
+        (2, 3, "blocks of 2 matches, .* 3 is not a multiple of 2; use 2 or 4, or rotate=false"),
+        (4, 3, "3 is not a multiple of 4; use 4"),
+        (4, 10, "10 is not a multiple of 4; use 8 or 12"),
         (4, 8, None),
         (1, 3, None),
         (2, None, None),
@@ -390,7 +390,7 @@ def test_a_bot_is_planned_only_for_what_it_claims() -> None:
         (Capabilities(untimed=False), "10+0.1", None),
         (Capabilities(min_move_ms=100), "10+0.1", None),
         (Capabilities(min_move_ms=101), "10+0.1", "needs 101 ms"),
-        (Capabilities(min_move_ms=1500), "move=1", "assures 1000"),
+        (Capabilities(min_move_ms=1500), "move=1", "guarantees 1000"),
         (Capabilities(min_move_ms=5000), "byo=60+3x5", None),
         (Capabilities(min_move_ms=5), "none", None),
     ],

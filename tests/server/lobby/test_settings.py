@@ -93,8 +93,8 @@ def test_what_can_be_played_is_not_objected_to(asked: LobbySettings) -> None:
         (
             settings(OPEN, OPEN, house("grid/two"), items=(2, 3)),
             "bad_seats",
-            "settings.programme.1: 'grid' with 3 seats needs as many places in the lobby that can"
-            " play it, and there are 2",
+            "settings.programme.1: 'grid' with 3 seats needs as many seats in the lobby that can"
+            " play it, but there are 2",
         ),
         (
             settings(OPEN, OPEN, spectating={"mode": "shoulder", "seat": 7}),
