@@ -1,13 +1,14 @@
-"""Analyses of finished matches by a bot, which people ask for in the browser.
+"""Analyses of finished matches by a bot, on request of people in the browser.
 
-The server contains no bot and no analysis. The program that composes it passes an
-`AnalysisCommand`. One process at a time runs it, at a low priority; other matches wait in the
-order in which they were asked for. Results, and failures, are cached by match.
+The server contains no bot and no analysis. The program that starts the server passes an
+`AnalysisCommand`, and the server runs it in a process with low priority. Only one such process runs
+at a time; the other matches wait in the order of their requests. Results and failures are cached by
+match.
 
     ask(match) --> cached? --no--> waits --> a process analyzes it --> cached
                       └--yes--> the result
 
-Clients ask again until they get the result, so no connection is held meanwhile.
+Clients repeat their request until they get the result, so no connection stays open for it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from kibitz_server.match.lru_cache import LRUCache
 
 LOG = logging.getLogger("kibitz.directory")
 PROCESS_TIMEOUT_S: Final = 300.0
-"""Seconds after which a process is ended; it may have to compile the bot's search first."""
+"""Seconds after which a process is terminated. It may have to compile the bot's search first."""
 
 
 class AnalysisCommand(Protocol):
@@ -36,14 +37,14 @@ class AnalysisCommand(Protocol):
     def __call__(self, url: str, match: str, ms: int, out: str) -> Sequence[str]:
         """Return the command for a finished match of the server at `url`.
 
-        The process thinks `ms` milliseconds at each turn. It prints the number of moves that it has
-        judged, a line for each, and writes the analysis to the file `out`.
+        The process thinks `ms` milliseconds at each turn. After each move that it has judged, it
+        prints a line with the number of judged moves. It writes the analysis to the file `out`.
         """
 
 
 Analyze: TypeAlias = Callable[[str, int, Callable[[int], object]], Awaitable[bytes]]
-"""Analyzes a match with so many milliseconds a turn, and reports the number of judged moves.
-Raises `AnalysisFailed`."""
+"""Analyzes a match, given the milliseconds per turn, and reports the number of judged moves. Raises
+`AnalysisFailed`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,12 +58,12 @@ class AnalysisLimits:
     waiting: int = 16
     """Matches that wait."""
     waiting_an_address: int = 4
-    """Matches that wait for one address, or one for each person that it counts as, if those are
-    more; this machine is exempt."""
+    """Matches that wait for one address. If the address counts as more people, one for each of
+    them. Requests from this machine are not limited."""
     retry_after_ms: int = 30_000
-    """The retry delay given to clients whose request finds the queue full."""
+    """The retry delay for clients whose request was refused because the queue is full."""
     cache_bytes: int = 16 * 1024 * 1024
-    """Memory for results."""
+    """The maximum memory for cached results."""
 
 
 class AnalysisFailed(Exception):
@@ -116,7 +117,7 @@ class Analyses:
     def ask(
         self, match: str, plies: int, address: str | None = None, people: int = 0
     ) -> bytes | Progress:
-        """Return the analysis of a finished match; start it, and return its progress until then.
+        """Return the analysis of a finished match. Start it if necessary, and return its progress.
 
         `address` is the client's, None for this machine; `people` is the number of people that the
         address counts as, 0 by default. Raises `QueueFull`, and `AnalysisFailed`.
@@ -141,10 +142,12 @@ class Analyses:
         limits = self._limits
         own = sum(job.address == address for job in self._waiting.values())
         if address is not None and own >= max(limits.waiting_an_address, people):
-            message = f"{own} matches of your address wait for analysis already, ask again later"
+            message = (
+                f"{own} matches from your address are already waiting for analysis; try again later"
+            )
             raise QueueFull(message, limits.retry_after_ms)
         if len(self._waiting) >= limits.waiting:
-            message = "too many matches wait for analysis already, ask again later"
+            message = "too many matches are already waiting for analysis; try again later"
             raise QueueFull(message, limits.retry_after_ms)
 
     def _start_next(self) -> None:
@@ -167,7 +170,7 @@ class Analyses:
                 raise AnalysisFailed("this match is too long to be analyzed here")
         except AnalysisFailed as error:
             finished = error
-        except Exception:  # a full disk, for example; the other matches must not wait for it
+        except Exception:  # a full disk, for example; continue with the other matches
             LOG.exception("the analysis of match %s failed", job.match)
             finished = AnalysisFailed(
                 "the analysis of this match failed; the server's log says why"
@@ -179,7 +182,7 @@ class Analyses:
 
 
 class AnalysisProcesses:
-    """Analyzes matches in processes of this machine; each is an `Analyze`."""
+    """Analyzes matches in processes on this machine (an `Analyze`)."""
 
     def __init__(
         self, command: AnalysisCommand, url: str, timeout_s: float = PROCESS_TIMEOUT_S
@@ -209,7 +212,7 @@ class AnalysisProcesses:
 
 
 def _result(match: str, process: HouseBotProcess, out: Path) -> bytes:
-    """Return what a process that has ended wrote. Raises `AnalysisFailed`."""
+    """Return the output of a process that has ended. Raises `AnalysisFailed`."""
     if process.stopping:
         LOG.warning("the analysis of match %s was ended: it took too long", match)
         raise AnalysisFailed("the analysis of this match took too long")

@@ -1,9 +1,9 @@
 """Requests about a match's past: reports, pages of its events, and matches reloaded from disk.
 
-The permission check reads only a match's first line and summary, with one indexed lookup. The
-expensive rest, reading the log and replaying it in a thread, waits in the job queue (`jobs`). A
-finished match does not change, so its reports and pages are cached. Declined requests raise
-`RequestDeclined` with the reason.
+To check permissions, the server reads only a match's first line and summary, with one indexed
+lookup. Reading the log and replaying it in a thread is expensive, so it waits in the job queue
+(`jobs`). A finished match does not change, so its reports and pages are cached. Declined requests
+raise `RequestDeclined` with the reason.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ CACHE_BYTES: Final = 16 * 1024 * 1024
 MEMORY_FACTOR: Final = 4
 """The approximate memory of an answer, in bytes per byte of its JSON."""
 LAST_ENTRY: Final = 2**53
-"""A number beyond the entries of any match."""
+"""A number that is higher than those of all entries of any match."""
 _DAMAGED: Final = "the log of {!r} is damaged, so it cannot continue"
 PageKey: TypeAlias = tuple[str, int | None, WantedViews, int, int]
-"""The match, the seat whose notes are shown, the wanted views, the first entry, and the number of
-entries."""
+"""The key of a cached page: the match, the seat that gets its own notes, the wanted views, the
+first entry, and the number of entries."""
 
 
 class RequestDeclined(Exception):
@@ -234,7 +234,7 @@ class Archive:
     ) -> Done | None:
         """Return the answer that a closed match or lobby gave to a request, None if it gave none.
 
-        Anyone may ask, since only the program that made a request has the key to find it.
+        Needs no permission check, because only the program that made the request knows its key.
         """
         closed = await self._closed(kind, key)
         if closed is None or closed.kind != kind:
@@ -254,7 +254,7 @@ class Archive:
 
     @asynccontextmanager
     async def _job_turn(self, peer: Peer, identity: Identity) -> AsyncIterator[None]:
-        """Wait for the player's turn; decline the work if the connection has closed by then."""
+        """Wait for the player's turn. Raises `RequestDeclined` if the connection closes."""
         people = self.directory.connections.guest_networks.people(peer.address)
         async with self._jobs.turn(identity.key, counted_address(peer), people):
             if peer.leaving:
@@ -267,7 +267,7 @@ class Archive:
         try:
             return await self.directory.store.entries(number, first, last)
         except UnusableDatabase:
-            raise  # that says nothing about the log
+            raise  # the database failed, but the log may be sound
         except StoreError as error:
             raise self._damaged(kind, key, error) from error
 
@@ -280,7 +280,7 @@ class Archive:
         try:
             return await self.directory.store.closed(key)
         except UnusableDatabase:
-            raise  # that says nothing about the log
+            raise  # the database failed, but the log may be sound
         except StoreError as error:
             raise self._damaged(kind, key, error) from error
 

@@ -64,16 +64,16 @@ from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.directory")
 _KEY_LETTERS = "bcdfghjkmnpqrstvwxz23456789"
-"""No vowels and no look-alikes, because people read lobby keys to each other."""
+"""No vowels and no look-alikes, because people read lobby keys aloud to each other."""
 _KEY_LENGTH = 6
 _LONG_KEY_LENGTH = 8
-"""The length of keys if the store does not remember closed lobbies, including those of other nodes:
+"""The length of keys if the store cannot look up closed lobbies or those of other nodes. They are
 long enough that no key repeats by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class _CloseWaiter:
-    """Waits until the end of a lobby is on disk and can be read from there."""
+    """A waiter that is notified when the end of a lobby is on disk."""
 
     closing: dict[str, LobbyRunner]
     key: str
@@ -106,10 +106,11 @@ class Directory:
         rules: Rules | None = None,
         operators: Collection[str] = (),
     ) -> None:
-        """`clock` returns monotonic milliseconds, and `lag` those that it has omitted so far.
+        """`clock` returns monotonic milliseconds.
 
-        Without `rules`, the rules of all games must be loaded already, or may be loaded on the
-        event loop. `operators` are the names of the accounts that may abort matches.
+        `lag` returns the milliseconds by which the clock has stopped so far because the server
+        stood still. Without `rules`, the rules of all games must be loaded already, or may be
+        loaded on the event loop. `operators` are the names of the accounts that may abort matches.
         """
         self.loop = loop
         self.clock = clock
@@ -264,7 +265,7 @@ class Directory:
         return self.open and self.store.healthy
 
     def stop(self) -> None:
-        """Start no more matches, and leave every match and lobby as it is."""
+        """Start no more matches, and stop all runners; the next start continues their logs."""
         self.registry.draining = True
         self.hall.stop()
         if self.tails is not None:
@@ -363,9 +364,10 @@ class Directory:
         return match if match is not None or self.tails is None else self.tails.get(key)
 
     async def find_elsewhere(self, key: str) -> Elsewhere | None:
-        """Return where an open lobby or match is according to the database, or None if it is here.
+        """Return where an open lobby or match is according to the database.
 
-        Also None if it is not open or set aside. Raises `BetweenNodes` and `StoreError`.
+        Returns None if it is on this node, is not open, or was set aside. Raises `BetweenNodes` and
+        `StoreError`.
         """
         nodes, others = self.store.nodes, self.others
         if nodes is None or others is None or self.quarantine.reason(key) is not None:
@@ -388,7 +390,7 @@ class Directory:
     def is_busy(self, player: str) -> bool:
         """Return whether a guest is connected, has a seat or a lobby, or has a reserved seat.
 
-        A standby node cannot know, and treats everybody as busy.
+        A standby node does not know this, so it treats everybody as busy.
         """
         if self.failover is not None and not self.failover.serving:
             return True
@@ -400,10 +402,10 @@ class Directory:
     # --- events from matches and lobbies ------------------------------------------------------
 
     def _match_over(self, match: MatchRunner) -> None:
-        """Handle the durable and announced end of a match, and notify its lobby soon.
+        """Handle the end of a match, which is durable and announced, and notify its lobby soon.
 
-        The lobby's work takes as long as several moves, so moves that became durable together with
-        the end are sent first.
+        The lobby's work takes as long as several moves. So moves that became durable in the same
+        batch are sent first.
         """
         result = match.engine.state.result
         if result is None:

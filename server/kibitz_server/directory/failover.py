@@ -2,14 +2,14 @@
 
 The store records the owners (`storage.interface.Nodes`). This module starts and stops runners
 accordingly. Of the nodes with the same URL, one serves and the others are standbys. When a player
-says hello, the node redirects it to the node that has its lobby. So a node admits players only if
-every open lobby is here or on a living node with another URL; `HallSharing` reads which lobbies
-those have.
+says hello, the node redirects it to the node that has its lobby. To know that node, it admits
+players only if every open lobby is here or on a living node with another URL. `HallSharing` reads
+which lobbies the other nodes have.
 
-A lobby that was taken over is loaded as at startup (`recovery`), with all its matches: nobody is
-connected yet, no turn is opened before its player reconnects, and grace periods run. When another
-node takes over a lobby, this one stops its runners and house bots, and closes the connections of
-its players, so that they reconnect to the new node.
+A lobby that was taken over is loaded with its matches in the same way as at startup (`recovery`).
+At first nobody is connected. Grace periods run, and no turn is opened before its player reconnects.
+When another node takes over a lobby, this one stops its runners and house bots, and closes the
+connections of its players, so that they reconnect to the new node.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ LOG = logging.getLogger("kibitz.directory")
 LOOK_S: Final = 0.5
 """Seconds between checks of which node serves, and for lobbies without an owner."""
 READ_PAUSE_S: Final = 0.1
-"""The minimum seconds between reads of other nodes' lines triggered by notifications: at most ten
-reads per second, however many nodes write.
+"""The minimum seconds between reads of other nodes' lines after notifications. It limits reads to
+ten per second, however many nodes write.
 """
 MOST_AT_ONCE: Final = 20
 """The number of lobbies to take over in one transaction."""
@@ -71,7 +71,7 @@ class Failover:
         self._sharing = sharing
         self._moved = Counter() if moved is None else moved
         self._loaded = False
-        """Whether this node has every lobby that is open."""
+        """Whether this node has loaded every open lobby that it must serve."""
         self._waiting: dict[str, TakenLobby] = {}
         """The lobbies that were taken over but are not loaded yet."""
         self._lines_written = asyncio.Event()
@@ -81,7 +81,8 @@ class Failover:
 
     @property
     def serving(self) -> bool:
-        """Whether players are admitted: this node is first in line, and has every open lobby."""
+        """Whether players are admitted: this node is the one to serve, and no open lobby is
+        missing."""
         return self._loaded and self._nodes.first
 
     # --- taking over ----------------------------------------------------------------------------
@@ -98,7 +99,7 @@ class Failover:
             await self._read_until(asyncio.get_running_loop().time() + LOOK_S)
 
     async def _read_until(self, due: float) -> None:
-        """Wait, and read other nodes' lines whenever they announce new ones."""
+        """Until `due`, read other nodes' lines whenever a node announces new ones."""
         loop = asyncio.get_running_loop()
         while not self._registry.draining and await self._told_before(due):
             await self._read()
@@ -125,7 +126,7 @@ class Failover:
             LOG.exception("cannot process lines of other nodes")
 
     async def look(self) -> None:
-        """Serve with every available lobby, or be a standby; share the hall with other nodes.
+        """Take over lobbies and serve, or be a standby; then exchange lines with other nodes.
 
         Raises `StoreError`.
         """
@@ -134,7 +135,7 @@ class Failover:
 
     async def _serve(self) -> None:
         if not self._nodes.first:
-            await self._beat()  # the serving node may die at any moment
+            await self._beat()  # do not wait for the next heartbeat: the serving node may have died
         if not self._nodes.first:
             self._stand_by("another node serves")
             return
@@ -152,7 +153,7 @@ class Failover:
             await self._nodes.beat()
         except StoreError:
             if not self._nodes.first:
-                # The database cannot tell which node serves, so this one must not.
+                # Without the database no node knows which one serves, so this one must stop.
                 self._stand_by("its database is unreachable")
             raise
 
@@ -202,7 +203,7 @@ class Failover:
             LOG.exception("cannot take over lobby %s", taken.key)
         for player in self._players_of(taken):
             peer = self._connections.peer_of(player)
-            if peer is not None:  # its welcome did not list this lobby
+            if peer is not None:  # the lobby was missing from its welcome
                 peer.close(SERVICE_RESTART, f"lobby {taken.key} continues here: reconnect")
 
     def _players_of(self, taken: TakenLobby) -> dict[str, None]:

@@ -1,10 +1,11 @@
 """The hall's news: the public lists, sent to subscribed connections.
 
-New subscribers receive the current hall (`HallNews`). While there are subscribers, the hall is
-compared with its last state every `HALL_INTERVAL_S`, and all subscribers get the same frame with a
-patch, or with the whole hall if that is shorter. So no change is missed, whatever caused it. The
-hall shows only data that is on disk. Without subscribers nothing is computed or kept. A connection
-that reads too slowly misses patches, and receives the whole hall when it reads again.
+New subscribers receive the current hall (`HallNews`). While there are subscribers, the server
+compares the hall with its last state every `HALL_INTERVAL_S`. All subscribers get the same frame
+with a patch, or with the whole hall if that is shorter. Comparing states finds every change,
+whatever caused it. The hall shows only data that is on disk. Without subscribers nothing is
+computed or kept. A connection that reads too slowly misses patches, and receives the whole hall
+when it reads again.
 
 The size of the hall is limited: it contains the newest lobbies and running matches, and their total
 numbers. Rating lists are read from disk, infrequently and outside the event loop.
@@ -36,9 +37,9 @@ _B = TypeVar("_B", LobbyBrief, MatchBrief)
 LOG = logging.getLogger("kibitz.hall")
 HALL_INTERVAL_S: Final = 0.25
 RATING_INTERVAL_S: Final = 5.0
-"""Seconds between reads of the rating lists; matches are rated with a delay anyway."""
+"""Seconds between reads of the rating lists. Ratings are computed with a delay anyway."""
 MAX_LOBBIES: Final = 100
-"""The maximum number of lobbies; newer ones take precedence."""
+"""The maximum number of lobbies; the newest ones are listed."""
 MAX_MATCHES: Final = 200
 """The maximum number of running matches, as many as a wall shows."""
 RATING_LINES: Final = 10
@@ -68,7 +69,7 @@ class Hall:
         self._told: HallNews | None = None
         """The last news sent, None without subscribers."""
         self._whole: bytes | None = None
-        """The last news as a frame, once needed."""
+        """The last news as a frame, if it has been encoded."""
         self._next_order = count(1)
         """Numbers the matches in the order in which their ends are announced."""
         self._rating_lists: dict[str, LadderTable] = {}
@@ -239,7 +240,7 @@ class Hall:
 
 
 def _is_shown(match: MatchRunner) -> bool:
-    """Return whether a match is listed and, according to the disk, still running."""
+    """Return whether a match is listed and still running, according to its entries on disk."""
     return match.listed and match.shown.stored and match.shown.result is None
 
 

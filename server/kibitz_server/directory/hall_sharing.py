@@ -21,12 +21,12 @@ from kibitz_server.net.connections import Connections
 from kibitz_server.storage.interface import HallExchange, Nodes
 
 PLIES_S: Final = 3.0
-"""Seconds after which a line is rewritten because its matches have advanced."""
+"""Seconds between rewrites of lines because only the plies of their matches have changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _MadeOf:
-    """The data that a line was made from."""
+    """The data from which a line was made, to detect changes."""
 
     at_once: object
     """The data whose changes must be part of the next exchange."""
@@ -60,8 +60,8 @@ class HallSharing:
     async def exchange(self, loading: Collection[str] = ()) -> None:
         """Write this node's changes, and read the other nodes' lines.
 
-        Lobbies that are `loading` are omitted, because requests about them have to wait. Raises
-        `StoreError`.
+        Lobbies that are still `loading` have no line, so that other nodes let requests about them
+        wait. Raises `StoreError`.
         """
         if self._nodes.needs_all:
             self._written.clear()
@@ -85,8 +85,9 @@ class HallSharing:
     async def read(self) -> None:
         """Read the other nodes' lines without writing any.
 
-        Otherwise nodes would answer each other's lines with their own. After an error nothing is
-        read until the next exchange, which covers everything. Raises `StoreError`.
+        It is called when another node has written lines. If it wrote lines too, each write would
+        cause a write by every other node. After an error it reads nothing, because the next
+        exchange reads everything. Raises `StoreError`.
         """
         if not self._nodes.needs_all:
             self._take_up(await self._nodes.exchange({}))
@@ -161,12 +162,12 @@ class HallSharing:
         return NodeLine(finished=finished, players=sorted(self._players()))
 
     def _players(self) -> set[str]:
-        """Return the players whose rates are in use here, if other nodes serve beside this one."""
+        """Return the players whose rate limits are in use here, if other nodes serve as well."""
         return self._connections.spenders() if self._others.beside else set()
 
 
 def _players(lobby: LobbyState | None, matches: Sequence[MatchRunner]) -> list[str]:
-    """Return the keys of all players who must connect to the node of this lobby."""
+    """Return the keys of all players who must connect to this node because of this lobby."""
     keys = dict.fromkeys(() if lobby is None else lobby.insiders())
     for match in matches:
         seats = (*match.shown.players, *match.engine.state.setup.seats)

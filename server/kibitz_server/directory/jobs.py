@@ -1,9 +1,9 @@
 """Limits expensive requests: one at a time for each player, and one at a time in total.
 
 Replaying a match occupies a core for a time proportional to the match's length. The replaying
-thread shares the interpreter with the event loop, so two such threads would leave the event loop
-only a third of its time. Jobs therefore wait in one queue per player, and the players take turns,
-so heavy users only delay themselves. Full queues refuse requests.
+thread shares the interpreter with the event loop: two such threads would leave the event loop only
+a third of the time. So jobs wait in one queue per player, and the players take turns. Heavy users
+only delay themselves. Full queues refuse requests.
 
     async with jobs.turn(player):
         ...                             # read and replay, one at a time
@@ -28,15 +28,15 @@ class JobLimits:
     at_once: int = 1
     """The number of requests that run at the same time."""
     waiting_a_player: int = 8
-    """The number of one player's waiting requests, in addition to the running one."""
+    """The maximum number of one player's waiting requests, in addition to the running one."""
     waiting_an_address: int = 32
-    """The number of waiting requests from one address, where guests may use many names; at least
-    one for each person that the address counts as.
+    """The maximum number of waiting requests from one address, where a guest can use many names. If
+    the address counts as more people, one for each of them.
     """
     waiting: int = 256
-    """The total number of waiting requests."""
+    """The maximum number of waiting requests in total."""
     retry_after_ms: int = 1000
-    """The retry delay given to clients whose request finds the queue full."""
+    """The retry delay for clients whose request was refused because the queue is full."""
 
 
 class QueueFull(Exception):
@@ -55,7 +55,7 @@ class JobQueue:
         self._limits = limits or JobLimits()
         self._running: set[str] = set()
         self._queues: dict[str, deque[Future[None]]] = {}
-        """The waiting jobs by player, ordered by the players' turns."""
+        """The waiting jobs by player; the player whose turn is next comes first."""
         self._waiting = 0
         self._by_address: Counter[str] = Counter()
         """The number of waiting jobs from each address."""
@@ -72,7 +72,7 @@ class JobQueue:
     async def turn(
         self, player: str, address: str | None = None, people: int = 0
     ) -> AsyncIterator[None]:
-        """Wait for the player's turn, and keep it until the block exits.
+        """Wait for the player's turn, which lasts until the block exits.
 
         Raises `QueueFull`. `address` is the player's address, or None for this machine, which has
         no limit. `people` is the number of people that the address counts as, 0 for an ordinary
@@ -104,11 +104,11 @@ class JobQueue:
                 del self._by_address[address]
 
     async def _wait(self, player: str) -> None:
-        """Wait until `_start_next` has moved the player to the running players."""
+        """Wait until `_start_next` starts the player's job."""
         limits = self._limits
         line = self._queues.get(player, ())
         if len(line) >= limits.waiting_a_player:
-            message = f"{len(line)} requests of yours are waiting; try again later"
+            message = f"{len(line)} of your requests are waiting; try again later"
             raise QueueFull(message, limits.retry_after_ms)
         if self._waiting >= limits.waiting:
             raise QueueFull("too many requests are waiting; try again later", limits.retry_after_ms)
@@ -118,7 +118,7 @@ class JobQueue:
         try:
             await come
         except BaseException:
-            if come.done() and not come.cancelled():  # the waiter was canceled when its turn came
+            if come.done() and not come.cancelled():  # canceled just after its turn came
                 self._running.discard(player)
                 self._start_next()
             else:
@@ -143,7 +143,7 @@ class JobQueue:
             come = line.popleft()
             self._waiting -= 1
             if line:
-                self._queues[player] = line  # behind all other waiting players
+                self._queues[player] = line  # the player moves behind all other waiting players
             if come.cancelled():
                 continue
             self._running.add(player)

@@ -55,13 +55,13 @@ class Loader:
         match = MatchRunner(
             self._match_context, engine, stored.stream, listed=False, checkpointed=checkpointed
         )
-        if delayed:  # delayed spectators see an earlier moment of the match
+        if delayed:  # delayed spectators see an earlier state of the match
             views = replay(game, setup, map(record.read_entry, stored.lines))
             match.spectators.restore_delay(views, self._match_context.clock())
         return match
 
     def lobby(self, stored: Stored) -> LobbyRunner:
-        """Return a restored lobby, which has yet to receive `Resume`. Raises `ValueError`."""
+        """Return a restored lobby; send it `Resume` next. Raises `ValueError`."""
         log = [ENTRY.validate_json(line) for line in [stored.head, *stored.lines]]
         context = self._lobby_context
         engine = LobbyEngine.restore(log, context.clock(), limits=context.limits, room=context.room)
@@ -69,7 +69,7 @@ class Loader:
         return LobbyRunner(context, engine, shown, stored.stream, restored=True)
 
     def result(self, match: str, seats: int) -> Result | None:
-        """Return the result of a match that is not running, or None if it never existed."""
+        """Return the result of a match that is not running; None if there was no such match."""
         if not self._store.exists(match):
             return None
         result = _result_of_brief(self._store.summary(match)) or _result_of_footer(

@@ -1,8 +1,8 @@
-"""Limits on running matches: how many more may run on a server, in a lobby and for a player.
+"""Limits on running matches: how many may run on a server, in a lobby and for a player.
 
-A lobby checks before it begins matches, and retries a moment later if no more may run. Only a few
-matches may start at the same time, because each setup takes half a millisecond, which delays all
-other requests.
+A lobby checks these limits before it begins matches, and retries a moment later if they are
+reached. Only a few matches may start at the same time, because each setup takes half a millisecond,
+which delays all other requests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kibitz_server.lobby.room import Room
 from kibitz_server.net.connections import Quotas
 
 STARTS_AT_ONCE: Final = 8
-"""The number of matches that may be starting: begun by a lobby but not on disk yet."""
+"""The maximum number of matches that a lobby has begun but that are not on disk yet."""
 
 
 class MatchRoom(Room):
@@ -35,7 +35,7 @@ class MatchRoom(Room):
 
     def at_once(self) -> int:
         """Return how many more matches may start now."""
-        # Temporarily too low, until lobbies are notified of finished matches.
+        # Temporarily too low: lobbies are notified of finished matches with a delay.
         waiting = max(0, self._running() - len(self._registry.matches))
         return max(0, STARTS_AT_ONCE - waiting)
 

@@ -1,4 +1,4 @@
-"""The setup of a match that a lobby begins, and the result of one that could not be played."""
+"""The setup of a match that a lobby begins, and the result of a match that cannot be played."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _DEAL: TypeAdapter[Fields] = TypeAdapter(Fields)
 def match_setup(
     lobby: LobbyState, begin: BeginMatch, game: Game, *, rated: list[str] | None, server: str
 ) -> Setup:
-    """Return the setup of a match, which never changes; its start is drawn from the planned seed.
+    """Return the setup of a match. The starting position follows from the planned seed.
 
-    `rated` are the players' identities on the rating list, and `server` is the server's name. The
-    game's values are validated here; the lobby has checked the rest. Raises `ValidationError`.
+    `rated` are the players' identities on the rating list, and `server` is the server's name. This
+    validates the game's options; the lobby has checked the rest. Raises `ValidationError`.
     """
     planned, settings = begin.planned, lobby.settings
     item = planned.item
     options, dumped = _options_of(game, to_json(item.options))
     deal = game.deal(options, item.seats, planned.seed)
     seed = f"{planned.seed:064x}"
-    # The lobby's own seed is never published, so nobody can compute a nonce in advance.
+    # The lobby's own seed is never published, so players cannot compute the nonce in advance.
     nonce = f"{derive_seed(lobby.opened.seed, 'nonce', begin.match):064x}"
     values = {
         "schema_": SCHEMA,
@@ -74,7 +74,7 @@ def _options_of(game: Game, text: bytes) -> tuple[Model, Options]:
 
 
 def _engines(lobby: LobbyState, players: Sequence[Player]) -> list[Engine | None] | None:
-    """Return each player's engine, None if unknown."""
+    """Return, for each player, the name of its engine, or None if unknown."""
     members = [lobby.seats.members.get(player.player) for player in players]
     engines = [None if member is None else member.capabilities.engine for member in members]
     return engines if any(engines) else None

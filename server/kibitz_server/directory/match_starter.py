@@ -59,7 +59,7 @@ class MatchStarter:
             self._spawn(partial(self._begin_when_loaded, lobby, begin))
             return
         if lobby.restored and self._context.store.exists(begin.match):
-            # The lobby's log is older than the match: it is from a backup, or lost its end.
+            # The lobby's log ends before this match: it is from a backup, or lost its last entries.
             LOG.error("match %s cannot start: its name is already taken", begin.match)
             match = None
         else:
@@ -68,12 +68,12 @@ class MatchStarter:
             lobby.match_lost(begin.match, aborted_result(len(begin.planned.players)))
             return
         self._registry.add_match(match)
-        # Must come first, to be announced before other news that waits for the match's setup.
+        # This must come first, so that it is announced before other news that waits for the setup.
         match.pending.hold(0, partial(self._tell_of_start, match, match.shown.brief()))
         start(match, partial(self._seated_peer, match))
         if lobby.engine.state.settings.arranged:
-            # In a tournament each player must be one program; another program might have stolen its
-            # secret.
+            # In a tournament only one program may play as each player: a second one may have stolen
+            # the secret.
             for seat, player in enumerate(match.engine.state.players):
                 if self._connections.has_several_programs(player.player):
                     match.command(Return(seat, takeover=True))
@@ -86,7 +86,7 @@ class MatchStarter:
             lobby.match_started(brief)
 
     async def _begin_when_loaded(self, lobby: LobbyRunner, begin: BeginMatch) -> None:
-        """Create a match once its rules are loaded, if its lobby still has it then."""
+        """Create a match once its rules are loaded, unless its lobby has dropped it by then."""
         await self._rules.load([begin.planned.item.game])
         if self._registry.lobbies.get(lobby.key) is not lobby or lobby.closed:
             return  # the lobby's current owner begins the match
@@ -94,7 +94,7 @@ class MatchStarter:
             self.begin(lobby, begin)
 
     def _create(self, lobby: LobbyRunner, begin: BeginMatch) -> MatchRunner | None:
-        """Return a new match whose setup is being written, or None after an exception."""
+        """Return a new match, and write its setup. Returns None after an exception."""
         state = lobby.engine.state
         try:
             game = self._games[begin.planned.item.game]

@@ -1,8 +1,8 @@
 """The lobbies, players and matches of the other nodes, according to their lines.
 
 Each node writes a line about each of its lobbies, and one about itself (`hall_sharing`). This
-module combines them, so that a node can find and list other nodes' lobbies. Pure, except for the
-time of the last exchange: after `STALE_S` its data counts as outdated.
+module combines them, so that a node can find and list other nodes' lobbies. It reads a clock only
+to know whether the last exchange is older than `STALE_S`, when its data counts as outdated.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class LobbyLine(BaseModel):
     listed: bool = False
     """Whether the lobby and its matches are in public lists."""
     host: str = ""
-    """The key of its host, against whose limits it counts while it is open."""
+    """The key of its host; the open lobby counts toward the host's limits."""
     house_seats: int = 0
-    """The number of its seats for house bots, which also count against its host's limits."""
+    """The number of its seats for house bots, which also count toward the host's limits."""
     players: list[str] = []
     """The keys of its host, its members and the players of its running matches."""
     matches: list[MatchBrief] = []
@@ -46,7 +46,7 @@ class NodeLine(BaseModel):
     finished: list[MatchBrief] = []
     """The last listed matches that ended there, oldest first."""
     players: list[str] = []
-    """The players connected there now or recently; see `Connections.spenders`."""
+    """The players who are connected there or were recently; see `Connections.spenders`."""
 
 
 class BetweenNodes(Exception):
@@ -88,7 +88,7 @@ class OtherNodes:
     # --- reading -----------------------------------------------------------------------
 
     def apply(self, exchange: HallExchange) -> list[MatchBrief]:
-        """Apply an exchange; return matches that have ended elsewhere since the previous one.
+        """Apply an exchange; return the matches that ended on other nodes since the last one.
 
         Raises `ValueError` for an invalid line.
         """
@@ -106,7 +106,7 @@ class OtherNodes:
         return ended
 
     def _count_players(self) -> None:
-        """Count each player's nodes, unless nothing has changed."""
+        """Count how many nodes each player is connected to, unless nothing has changed."""
         alive = set(filter(self._is_alive, self._node_lines))
         if alive != self._counted:
             self._counted = alive
@@ -161,7 +161,7 @@ class OtherNodes:
 
     @property
     def beside(self) -> bool:
-        """Whether nodes with other URLs are alive, which serve beside this one."""
+        """Whether nodes with other URLs are alive; these serve at the same time as this one."""
         return any(node.alive and node.url != self._url for node in self._nodes.values())
 
     @property
@@ -185,7 +185,7 @@ class OtherNodes:
         return line
 
     def player(self, key: str) -> Elsewhere | None:
-        """Return where the oldest lobby is that a player hosts or has a seat in."""
+        """Return where a player's oldest lobby is, as its host or with a seat in it."""
         places = (self.lobby(lobby) for lobby in sorted(self._lobbies_of.get(key, ())))
         return next(filter(None, places), None)
 
@@ -202,7 +202,7 @@ class OtherNodes:
 
     @property
     def present_at(self) -> Mapping[str, int]:
-        """The number of other nodes that each player is connected to; replaced on every change."""
+        """How many other nodes each player is connected to. Every change makes a new object."""
         return self._present_at
 
     def hosted_by(self, player: str) -> list[LobbyLine]:

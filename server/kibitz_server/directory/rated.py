@@ -1,8 +1,8 @@
-"""Decides which matches are rated and for which identities, and records their results.
+"""Decides which matches are rated, under which identities, and records their results.
 
 Only accounts and house bots are rated, because their identities are permanent; a house bot counts
-as its personality. A match is unrated if any of its players cannot be rated, or if a
-condition of rated play does not hold (`lobby.rated_conditions`).
+as its personality. A match is unrated if any of its players cannot be rated, or if a condition of
+rated play does not hold (`lobby.rated_conditions`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kibitz_server.rating.log import RatingLog
 
 
 class RatedMatches:
-    """Decides on and records the rated matches of one server."""
+    """Handles the rated matches of one server."""
 
     def __init__(self, log: RatingLog, accounts: Accounts, games: Mapping[str, Game]) -> None:
         self._log = log
@@ -45,7 +45,10 @@ class RatedMatches:
         return None if rated is None else [counted.key for counted in rated]
 
     def record(self, setup: Setup, result: Result) -> None:
-        """Record a finished match, in the same turn of the event loop that closes its log."""
+        """Record a finished match.
+
+        Call it in the event loop iteration that closes the log, so that both are in one batch.
+        """
         if setup.rated is None or not rating_list.is_ratable(result):
             return
         players = zip(setup.seats, setup.rated, strict=True)
@@ -81,6 +84,6 @@ def standard_options(games: Mapping[str, Game], item: ProgrammeItem) -> bool:
 
 
 def _listed_player(player: Player, key: str) -> rating_list.RatedPlayer:
-    """Return a player's identity on the rating list, which for house bots is their personality."""
+    """Return a player's identity on the rating list; a house bot's is its personality."""
     name = key if player.kind == "house" else player.name
     return rating_list.RatedPlayer(key=key, name=name, kind=player.kind)

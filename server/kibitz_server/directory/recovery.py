@@ -114,7 +114,7 @@ class Recovery:
             self._restore_lobby(stored)
 
     def _take_over_spectators(self, key: str, stored: Stored | StoreError) -> None:
-        """Pass the spectators of a followed match to its runner, which is now loaded."""
+        """Move the spectators of a followed match from its tail to its new runner."""
         if self._tails is None:
             return
         match = self._registry.matches.get(key)
@@ -163,7 +163,7 @@ class Recovery:
             self._quarantine.add("lobby", stored.stream.key, error)
 
     def resume_lobby(self, lobby: LobbyRunner) -> None:
-        """Pass a lobby its existing matches, and the results that it has not received."""
+        """Send a lobby `Resume` with its existing matches, and results that it has not received."""
         if lobby.engine.state.closed is not None:
             lobby.finish_closing()
             return
@@ -186,8 +186,8 @@ class Recovery:
     def end_without_lobby(self, match: MatchRunner) -> None:
         """End a match whose lobby was set aside, if the match cannot continue without it.
 
-        A match between people and bots that connect by themselves is played to its end, and its
-        result counts. House bots are started by their lobby, so nobody would play for them.
+        A match between people and external bots continues to its end, and its result counts. House
+        bots are started by their lobby, so without it nothing would play their seats.
         """
         state = match.engine.state
         lobby = state.setup.lobby

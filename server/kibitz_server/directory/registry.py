@@ -25,7 +25,7 @@ class Registry:
         self.matches: dict[str, MatchRunner] = {}
         self.lobbies: dict[str, LobbyRunner] = {}
         self.recently_finished: OrderedDict[str, MatchRunner] = OrderedDict()
-        """Finished matches, kept to answer resent moves."""
+        """Recently finished matches, which can still answer resent moves."""
         self.closing: dict[str, LobbyRunner] = {}
         """Closed lobbies whose end is not on disk yet."""
         self._finished_briefs: dict[bool, deque[MatchBrief]] = {
@@ -41,7 +41,7 @@ class Registry:
         memory.
         """
         self._insiders: dict[str, tuple[str, ...]] = {}
-        """The host and members of each lobby, as of its last entry about them."""
+        """The host and members of each lobby, as of its last entry that changed them."""
         self._expected: dict[str, tuple[str, ...]] = {}
         """The lobbies with a seat reserved for each player."""
         self._seats: dict[str, tuple[str, ...]] = {}
@@ -98,7 +98,7 @@ class Registry:
             self.recently_finished.popitem(last=False)
 
     def note_finished(self, brief: MatchBrief, *, listed: bool) -> None:
-        """Record the line of a finished match; unless `listed`, only its lobby shows it."""
+        """Record the list entry of a finished match; unless `listed`, only its lobby shows it."""
         self._finished_briefs[listed].append(brief)
 
     def finished_briefs(self, lobby: str | None) -> list[MatchBrief]:
@@ -149,9 +149,9 @@ class Registry:
             peer.subscriptions.pop(lobby.key, None)
 
     def update_memberships(self, lobby: LobbyRunner) -> None:
-        """Update a lobby's host and members after an entry about them.
+        """Update a lobby's host and members after an entry that changed them.
 
-        Players who have left are kept until their departure is on disk.
+        Players who have left are removed only when their departure is on disk.
         """
         if self.lobbies.get(lobby.key) is not lobby:
             return

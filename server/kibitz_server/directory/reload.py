@@ -1,8 +1,9 @@
 """Reloads matches and lobbies from disk if their log could not be written.
 
-All that were lost together are read in one pass, in a reader thread. Then they are loaded one by
-one, with other work of the event loop in between. Until then the former runner remains registered
-and refuses requests as `unavailable`. While the disk cannot be read, reading is retried.
+Matches and lobbies that failed together are read in one pass, in a reader thread. Then they are
+loaded one by one, so that the event loop can do other work in between. Until then the former runner
+remains registered and refuses requests as `unavailable`. While the disk cannot be read, reading is
+retried.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ class LogReloader:
             self._add(lobby)
 
     def _add(self, lost: MatchRunner | LobbyRunner) -> None:
-        """Reload a match or a lobby, together with all others lost in this turn of the loop."""
+        """Reload a match or a lobby, together with all others that fail in this loop iteration."""
         self._lost[lost.key] = lost
         if not self._running:
             self._running = True
@@ -110,7 +111,7 @@ class LogReloader:
 
     def _reinstate(self, former: MatchRunner | LobbyRunner, stored: Stored | StoreError) -> None:
         if self._registry.draining or not self._is_current(former):
-            return  # another node may own it by now
+            return  # another node may own the lobby by now
         try:
             if isinstance(stored, StoreError):
                 raise stored
@@ -136,7 +137,7 @@ class LogReloader:
     def _replace_match(self, former: MatchRunner, stored: Stored) -> None:
         """Replace the runner of a match whose log was lost."""
         fresh = self._loader.match(stored)
-        ended = stored.stream.closed  # a doubtful commit has happened after all
+        ended = stored.stream.closed  # a commit that seemed to fail has happened
         self._registry.add_match(fresh)
         for peer in list(self._connections.peers):
             if peer.subscriptions.get(former.key) is former:
@@ -148,7 +149,7 @@ class LogReloader:
             self._context.over(fresh)
 
     def _give_up_match(self, former: MatchRunner, error: StoreError) -> None:
-        """Give up a match; if it is not on disk, its lobby begins it again.
+        """Give up a match that cannot be reloaded; if it is not on disk, its lobby begins it again.
 
         A match that cannot be read is set aside, and its lobby is notified that it has ended.
         """
@@ -181,7 +182,10 @@ class LogReloader:
         fresh.news.take_over(former.news)
 
     def give_up_lobby(self, former: LobbyRunner, error: StoreError) -> None:
-        """Give up a lobby, and notify its players; if it cannot be read, it is set aside."""
+        """Give up a lobby that cannot be reloaded, and notify its players.
+
+        If it is on disk, it is set aside.
+        """
         if not isinstance(error, NotStored):
             self._quarantine.add("lobby", former.key, error)
         former.news.broadcast(LobbyClosed(lobby=former.key, reason="closed"))

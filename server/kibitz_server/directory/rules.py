@@ -1,18 +1,18 @@
 """Loads the rules of games, which are compiled to machine code, before matches begin.
 
 The event loop never compiles or loads rules itself. A thread loads a game's rules when the game is
-first needed. That takes a fraction of a second, during which the thread repeatedly releases the
-GIL. If the rules are not compiled yet, a separate process first compiles them into the cache, which
-takes up to a minute. Meanwhile only requests that need these rules wait, and no clocks run for
-them.
+first needed, which takes a fraction of a second. The thread releases the GIL repeatedly, so the
+event loop continues meanwhile. If the rules are not compiled yet, a separate process first compiles
+them into the cache, which takes up to a minute. Meanwhile only requests that need these rules wait,
+and no clocks run for them.
 
     load(games) --> compiled? --no--> a process compiles --> a thread loads --> loaded
                         └-----------------yes-----------------^
 
 While no request waits, a background process compiles the missing games one after the other at the
 lowest priority, so that a server prepares itself after an upgrade. It is stopped when a request
-waits, since it may hold a lock that the other process needs. Rules that run as plain Python need no
-loading.
+waits, because it may hold a lock that the other process needs. Rules that run as plain Python need
+no loading.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from kibitz_server.housebots.process import HouseBotProcess, inherited_environme
 LOG = logging.getLogger("kibitz.directory")
 
 CompileCommand: TypeAlias = Callable[[str, bool], Sequence[str]]
-"""Returns the command line of a process that compiles the named game; the flag tells whether a
-request waits for it.
+"""Returns the command line of a process that compiles the named game. The flag is true if a request
+waits for the game.
 """
 LOADING_SWITCH_S = 0.005
-"""Seconds for which a thread keeps the GIL while rules are loading and another thread wants it."""
+"""The interpreter's thread switch interval, in seconds, while rules are loading."""
 Spawn: TypeAlias = Callable[[Callable[[], Awaitable[None]]], None]
 
 
@@ -58,7 +58,7 @@ class Rules:
         compile_command: CompileCommand | None = None,
         on_loaded: Callable[[], object] = _nothing,
     ) -> None:
-        """Without a `compile_command`, the thread also compiles. Each load calls `on_loaded`."""
+        """Without a `compile_command` the thread also compiles. Each load ends with `on_loaded`."""
         self._games = games
         self._spawn = spawn
         self._compile_command = compile_command
@@ -70,17 +70,17 @@ class Rules:
         self.waiting: Counter[str] = Counter()
         """The number of each player's requests that wait for rules."""
         self.turns = asyncio.Lock()
-        """A lock, held while a request that has waited for rules is carried out."""
+        """A lock, so that requests that have waited for rules are carried out one at a time."""
         self._background: HouseBotProcess | None = None
         """The process that compiles games in the background."""
 
     @classmethod
     def all_loaded(cls) -> Rules:
-        """Return an instance that reports all games as loaded, for callers that ensure this."""
+        """Return an instance for callers that have loaded all rules themselves."""
         return cls({}, lambda work: None)
 
     def are_loaded(self, games: Iterable[str]) -> bool:
-        """Return whether the rules of these games are loaded; True for unknown ones."""
+        """Return whether the rules of these games are loaded; unknown games count as loaded."""
         return self._missing.isdisjoint(games)
 
     async def load(self, games: Iterable[str]) -> None:
@@ -157,8 +157,8 @@ class Rules:
 def _switching_less_often() -> Iterator[None]:
     """Let threads keep the GIL longer within the block.
 
-    Each switch between the event loop and a busy thread waits until the system schedules the other
-    one, which on a busy machine takes much longer than a server's usual switch interval.
+    At each switch between the event loop and a busy thread, one waits for the system to schedule
+    the other. On a busy machine that takes much longer than a server's usual switch interval.
     """
     usual = sys.getswitchinterval()
     sys.setswitchinterval(max(usual, LOADING_SWITCH_S))
@@ -169,12 +169,12 @@ def _switching_less_often() -> Iterator[None]:
 
 
 async def _in_thread(work: Callable[[], None]) -> None:
-    """Run a function, which must not raise, in a thread that does not delay the exit."""
+    """Run a function, which must not raise, in a daemon thread, which does not delay the exit."""
     loop, done = asyncio.get_running_loop(), asyncio.Event()
 
     def run() -> None:
         work()
-        with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
             loop.call_soon_threadsafe(done.set)
 
     threading.Thread(target=run, name="rules", daemon=True).start()

@@ -60,7 +60,7 @@ class Substitutes:
         """Start a substitute for a seat, or forfeit the seat if no more house bots are allowed."""
         if self._house_bots.count < self._connections.quotas.house_bots_in_all:
             self._start(match, want)
-        else:  # the match is still inside the requesting call, so answer afterwards
+        else:  # not now: the match is still inside the call that requests this
             full = "the server has reached its limit of house bots"
             self._loop.call_soon(match.command, Forfeit(want.seat, want.cause, full))
 
@@ -72,7 +72,7 @@ class Substitutes:
         Deadline(self._loop, self._clock, due, partial(self._check_seated, player.player))
 
     def expects(self, player: str) -> bool:
-        """Return whether a player is or will be a substitute, which is not a member of a lobby."""
+        """Return whether a player is or will be a substitute; substitutes do not join a lobby."""
         return player in self._substitutions
 
     def seat_arrived(self, player: str, peer: Peer) -> None:

@@ -1,17 +1,17 @@
-"""Follows the matches of other nodes that are watched here: once each, for all spectators.
+"""Follows the matches of other nodes that are watched here. All spectators of a match share a tail.
 
     begin(key) --> head of the log --> entries, up to its end --> spectators are admitted
                                           ^
         every LOOK_S, as long as there are tails: one query for all new entries in their logs
 
 A tail depends only on the log, so nothing changes here when the match moves to another node. When
-this node takes over the match, its runner takes over the spectators. While the database is down,
-spectators get no news. If a log cannot be read here (because it is damaged, or this release does
-not have its rules), the match can only be watched on the node where it is played.
+this node takes over the match, the new runner takes over the spectators. While the database is
+down, spectators receive nothing. If a log cannot be read here (because it is damaged, or this
+release does not have its rules), the match can only be watched on the node where it is played.
 
-A tail ends when its match is over, or when nobody has watched it for two consecutive checks.
-Spectators who are about to be admitted do not count. A spectator who reconnects at once finds the
-tail still running.
+A tail ends when its match is over, or when it has had no spectators at two consecutive checks. So a
+spectator who reconnects at once finds the tail still running. Spectators who are about to be
+admitted do not count.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from kibitz_server.storage.interface import MatchHead, NewEntries, Nodes
 
 LOG = logging.getLogger("kibitz.tails")
 LOOK_S: Final = 0.25
-"""Seconds between checks for new entries; half of it is the average delay for spectators."""
+"""Seconds between checks for new entries, which delay spectators by half of that on average."""
 MAX_REMEMBERED: Final = 1000
 """The number of finished or unreadable matches to remember."""
 TRY_AGAIN_LATER: Final = 1013
-"""The close code (RFC 6455 registry) for spectators who should try again later."""
+"""The websocket close code for spectators who should try again later."""
 
 
 class NoRoom(Exception):
@@ -80,12 +80,12 @@ class Tails:
         self._most = most
         self._rules = Rules.all_loaded() if rules is None else rules
         self._unloaded: set[str] = set()
-        """The tails that wait for the rules of their games to load."""
+        """The matches that cannot be followed yet, because the rules of their games are loading."""
         self._tails: dict[str, MatchTail] = {}
         self._opening: dict[str, Future[MatchTail]] = {}
-        """The tails that requests wait for, until their logs are read to the end."""
+        """The matches that requests wait for, until their logs have been read to the end."""
         self._unwatched: set[str] = set()
-        """The tails without spectators at the last check."""
+        """The matches that had no spectators at the last check."""
         self._over: OrderedDict[str, None] = OrderedDict()
         self._unreadable: OrderedDict[str, None] = OrderedDict()
         self._timer: TimerHandle | None = None
@@ -102,7 +102,7 @@ class Tails:
         return tail if tail is not None and tail.caught_up else None
 
     def is_over(self, key: str) -> bool:
-        """Return whether a match was recently followed to its end here."""
+        """Return whether a match has ended recently while this node followed it."""
         return key in self._over
 
     def may_begin(self, key: str, besides: Collection[str] = ()) -> bool:
@@ -131,9 +131,9 @@ class Tails:
     def begin(self, key: str) -> Future[MatchTail]:
         """Follow a match if it is not followed yet; all waiting callers share the future.
 
-        If the match is already followed, its log is read once more, so that a spectator from
-        another node is not shown an older position than it has seen there. Admit spectators as soon
-        as the future is done. Raises `NoRoom` and `Unreadable`. The future raises these, or
+        If the match is already followed, its log is read once more: a spectator who comes from
+        another node must not see an older position than it has seen there. Admit spectators as soon
+        as the future is done. Raises `NoRoom` and `Unreadable`. The future raises these,
         `NoSuchMatch`, `TakenOverHere` or `StoreError`.
         """
         opening = self._opening.get(key)
@@ -215,7 +215,7 @@ class Tails:
             self._begin_reading()
 
     def look(self) -> None:
-        """Show due entries, announce ends, and drop tails without spectators."""
+        """Show entries whose delay has passed, announce ends, and drop tails without spectators."""
         now = self._clock()
         for key, tail in list(self._tails.items()):
             if not tail.caught_up:
@@ -271,7 +271,7 @@ class Tails:
         return more or bool(self._opening.keys() - self._unloaded)
 
     def _note_trouble(self, error: StoreError) -> None:
-        """Handle a database that is down: refuse waiting requests, and let spectators wait."""
+        """Handle a database error: refuse waiting requests; spectators wait."""
         if not self._troubled:
             LOG.warning("cannot read the matches of other nodes: %s", error)
         self._troubled = True
@@ -293,9 +293,9 @@ class Tails:
                 self._open_when_loaded(key, heads.get(key))
 
     def _open_when_loaded(self, key: str, head: MatchHead | StoreError | None) -> None:
-        """Start a tail; if its rules are not loaded yet, start it later, without blocking others.
+        """Start a tail. If the game's rules are not loaded yet, load them first in another task.
 
-        Its head is then read once more, because it may have changed.
+        The match's head is then read once more, because it may have changed.
         """
         games = [] if head is None or isinstance(head, StoreError) else _game_of(head)
         if self._rules.are_loaded(games):
@@ -326,7 +326,7 @@ class Tails:
             self.give_up(key, error)
 
     def _tail(self, key: str, head: MatchHead) -> MatchTail:
-        """Return a tail positioned before its first entry. Raises `BrokenLog`, `ValueError`."""
+        """Return a tail that has read no entries yet. Raises `BrokenLog`, `ValueError`."""
         setup = record.read_setup(head.head)
         game = self._games.get(setup.game)
         if setup.match != key or game is None:
@@ -345,14 +345,14 @@ class Tails:
         more = False
         for key, tail in asked.items():
             if self._tails.get(key) is not tail:
-                continue  # it was dropped or restarted meanwhile
+                continue  # this tail was dropped or replaced meanwhile
             new, began = read.get(key), self._loop.time()
             try:
                 more |= self._take(tail, new, openings.get(key))
             except Exception as error:
                 LOG.debug("cannot follow match %s", key, exc_info=True)
                 self.give_up(key, error)
-            # Reading a log from the start may take at most half of the time.
+            # Processing entries takes at most half of the time, so that other work continues.
             await asyncio.sleep(self._loop.time() - began)
         return more
 
@@ -372,7 +372,7 @@ class Tails:
                 return True
         tail.catch_up(now)
         waiting = self._opening.get(tail.key)
-        if waiting is not None and (waiting is opening or tail.over):  # nothing follows the end
+        if waiting is not None and (waiting is opening or tail.over):  # all is read
             del self._opening[tail.key]
             waiting.set_result(tail)
         if tail.over and tail.watchers:
@@ -395,6 +395,6 @@ def _remember(keys: OrderedDict[str, None], key: str) -> None:
 
 
 def _note_outcome(opening: Future[MatchTail]) -> None:
-    """Retrieve an error that no request waits for any more."""
+    """Retrieve the error, so that asyncio does not log it if no request waits any more."""
     if not opening.cancelled():
         opening.exception()

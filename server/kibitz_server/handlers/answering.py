@@ -1,4 +1,4 @@
-"""Shared by handlers: refuses requests with unknown targets, and answers slow requests."""
+"""Functions that handlers share: they refuse unknown targets and answer slow requests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Kind: TypeAlias = Literal["lobby", "match"]
 def answer_later(
     directory: Directory, peer: Peer, request: int, work: Callable[[], Awaitable[None]]
 ) -> None:
-    """Carry out a slow request; answer it if that raises or is declined."""
+    """Carry out a slow request in a task; if that raises, refuse the request."""
 
     async def answered() -> None:
         try:
@@ -62,10 +62,10 @@ def when_loaded(
     games: Collection[str],
     work: Callable[[], None],
 ) -> None:
-    """Carry out a request once the rules of `games` are loaded, which they usually are.
+    """Carry out a request once the rules of `games` are loaded; usually that is at once.
 
-    At most `MAX_WAITING` requests per player may wait. Requests that have waited run one per turn
-    of the event loop, so that many of them do not block others.
+    At most `MAX_WAITING` requests per player may wait. Requests that have waited run one per
+    iteration of the event loop, so that they do not block others.
     """
     rules, player = directory.rules, identity.key
     if rules.are_loaded(games):
@@ -96,9 +96,9 @@ def when_loaded(
 
 @contextmanager
 def answered_by(lobby: LobbyRunner, peer: Peer, request: int) -> Iterator[None]:
-    """Carry out a request that a lobby answers, now or later.
+    """A context manager for a request that a lobby answers now or later.
 
-    After an exception, answer the request unless the lobby will.
+    After an exception it answers the request, unless the lobby will do that.
     """
     try:
         yield
@@ -118,7 +118,7 @@ def hold_answer(lobby: LobbyRunner, peer: Peer, request: int, answer: Callable[[
 def refuse_to_host(
     directory: Directory, peer: Peer, request: int, problem: SettingsProblem
 ) -> None:
-    """Refuse to open a lobby because of a limit, once the counted lobbies are on disk."""
+    """Refuse to open a lobby because of a limit, once the lobbies that count are on disk."""
     refuse = partial(peer.refuse, request, *problem)
     lobbies = reversed(directory.lobbies.values())
     newest = next((lobby for lobby in lobbies if not lobby.stored), None)
@@ -129,7 +129,7 @@ def refuse_to_host(
 
 
 def answer_host_again(directory: Directory, peer: Peer, identity: Identity, request: int) -> bool:
-    """Answer a resent request that has opened a lobby; return whether it is one."""
+    """Answer a resent request that has already opened a lobby; return False for others."""
     key = peer.request_key(request)
     for lobby in directory.registry.lobbies_of(identity.key) if key is not None else ():
         if lobby.engine.state.opened.request == key:
@@ -168,9 +168,10 @@ def refuse_missing(directory: Directory, peer: Peer, request: int, kind: Kind, k
 def answer_closed(
     archive: Archive, peer: Peer, identity: Identity, request: int, kind: Kind, key: str
 ) -> None:
-    """Answer a request that would change a target which is not here, and may be over.
+    """Answer a request to change a lobby or match that is not in memory.
 
-    If the log of the target has the request, it is a resent one and answered as before.
+    If its log contains the request, the request was resent and gets the original answer. Otherwise
+    it is refused.
     """
     directory = archive.directory
     if peer.request_key(request) is None:
@@ -202,7 +203,7 @@ def missing(directory: Directory, kind: Kind, key: str) -> tuple[Code, str]:
 
 
 def redirect_by_lines(directory: Directory, peer: Peer, request: int, kind: Kind, key: str) -> bool:
-    """If another node's lines mention the target, refuse the request; return whether they do."""
+    """Redirect a request if another node's lines mention the target; return whether they do."""
     others = directory.others
     if others is None:
         return False
@@ -213,7 +214,7 @@ def redirect_by_lines(directory: Directory, peer: Peer, request: int, kind: Kind
 
 
 async def redirect_by_database(directory: Directory, peer: Peer, request: int, key: str) -> bool:
-    """Refuse a request if the target is on another node; return whether it is.
+    """Redirect a request if the target is on another node; return whether it is.
 
     Queries the database, and raises the errors of `Directory.find_elsewhere`.
     """
@@ -226,10 +227,10 @@ async def redirect_by_database(directory: Directory, peer: Peer, request: int, k
 def refuse_elsewhere(
     directory: Directory, peer: Peer, request: int, place: Elsewhere, player: str | None = None
 ) -> None:
-    """Refuse a request about a lobby on another node.
+    """Refuse a request about a lobby on another node, with that node's URL.
 
-    Players with a lobby or a seat here are not redirected. `player` is the player who is saying
-    hello, if any.
+    Players with a lobby or a seat here are told to leave it first. `player` is the player who is
+    saying hello, if any.
     """
     if player is None:
         player = "" if peer.identity is None else peer.identity.key

@@ -85,10 +85,10 @@ class HelloHandler:
         self._send_welcome(peer, hello.id, known[-1], admission)
 
     def _belongs_elsewhere(self, peer: Peer, hello: Hello, admission: Admission) -> bool:
-        """Redirect a player to its lobby on another node; refuse while its location is unknown.
+        """Redirect a player to its lobby on another node, or refuse while the location is unknown.
 
-        A player redirected to this node joins the lobby of its ticket, unless the lobby has moved
-        since; a house bot joins the lobby or match that started it.
+        Return False for players who belong here. These include a player with a ticket for a lobby
+        on this node, and a house bot that a lobby or match of this node started.
         """
         others, player = self._directory.others, admission.identity.key
         sent = hello.ticket is not None and lobby_of(hello.ticket) in self._directory.lobbies

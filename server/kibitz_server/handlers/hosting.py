@@ -32,11 +32,11 @@ from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
 
 MAX_KINDS: Final = 32
-"""The number of different games and options that one request may name, because each is started on
-trial.
+"""The number of different games and options that one request may name. The server starts a trial
+match of each.
 """
 KIND_COST: Final = 1.0
-"""The rate-limit cost of each such kind after the first."""
+"""The rate-limit cost of each different game or options after the first."""
 
 
 class HostingChecks:
@@ -82,12 +82,12 @@ class HostingChecks:
         account: bool,
         arranged: Sequence[tuple[str, ProgrammeItem]] = (),
     ) -> SettingsProblem | None:
-        """Return why matches with these settings cannot be rated, or None if that is no problem."""
+        """Return why matches with these settings cannot be rated; None if there is no problem."""
         standard = partial(standard_options, self._directory.games)
         return rated_conditions.rated_problem(RatedPlan(settings, account, standard, arranged))
 
     def rematch_problem(self, lobby: LobbyState) -> SettingsProblem | None:
-        """Return why another round cannot be rated, in a lobby that an earlier release accepted."""
+        """Return why a rematch cannot be rated; the lobby may be from an earlier release."""
         account = self._directory.accounts.is_account(lobby.host.player)
         return self.rated_problem(lobby.settings, account=account)
 
@@ -148,9 +148,9 @@ class HostingChecks:
     def _game_problem(
         self, item: ProgrammeItem, path: str, started: set[str]
     ) -> SettingsProblem | None:
-        """Return why a match cannot start; it is started on trial, because only the game can tell.
+        """Return why a match cannot start. Only the game knows, so this starts a trial match.
 
-        `started` contains the kinds that this request has already tried, once each.
+        `started` contains the kinds of match that this request has already tried.
         """
         flaw = item.time_control.flaw
         if flaw is not None:
@@ -180,8 +180,8 @@ class HostingChecks:
     ) -> SettingsProblem | None:
         """Return why a match cannot be arranged.
 
-        Matches that differ only in their seeds are checked once, and known matches were checked
-        when they were arranged.
+        Matches that differ only in their seeds are checked once. Matches that exist already are not
+        checked again.
         """
         seen: set[str] = set()
         new = [
@@ -209,9 +209,9 @@ class HostingChecks:
 
 
 def charge_kinds(peer: Peer, request: int, items: Iterable[ProgrammeItem]) -> bool:
-    """Charge a request for the kinds of matches that the server starts on trial.
+    """Charge a request for the trial matches that the server starts.
 
-    Return whether the charge succeeded; otherwise refuse the request.
+    Returns whether the charge succeeded; otherwise the request is refused.
     """
     kinds = len(set(map(_kind, items)))
     if kinds > MAX_KINDS:

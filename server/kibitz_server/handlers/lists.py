@@ -78,7 +78,7 @@ class ListHandlers:
             if lobby is None:
                 return
             if not lobby.stored or not lobby.shown.may_watch(identity.key):
-                # As if the lobby did not exist, so as not to reveal a hidden lobby.
+                # The same refusal as for an unknown lobby, because the lobby is hidden.
                 peer.refuse(request.id, *missing(self._directory, "lobby", request.lobby))
                 return
         shown: dict[int, MatchRunner | MatchBrief] = {
@@ -107,7 +107,7 @@ class ListHandlers:
         return [] if others is None else list(others.listed())
 
     def subscribe(self, peer: Peer, identity: Identity, request: messages.Subscribe) -> None:
-        self._directory.hall.wake()  # errors in here get answers of their own
+        self._directory.hall.wake()  # `answer_later` handles errors in this function
         peer.answer(Done(re=request.id))
         self._directory.hall.subscribe(peer)
 

@@ -66,7 +66,7 @@ class LobbyHandlers:
         self, lobby: LobbyRunner, peer: Peer, identity: Identity, request: messages.Join
     ) -> None:
         if not lobby.stored or not lobby.shown.may_watch(identity.key):
-            peer.refuse(request.id, Code.NOT_WATCHABLE, "this lobby lets no spectators in")
+            peer.refuse(request.id, Code.NOT_WATCHABLE, "this lobby does not admit spectators")
             return
         peer.answer(Done(re=request.id))
         lobby.news.watch(peer)
@@ -92,7 +92,7 @@ class LobbyHandlers:
         if lobby is None:
             return
         state = lobby.engine.state
-        if identity.key == state.host.player:  # the lobby refuses everybody else
+        if identity.key == state.host.player:  # the lobby itself refuses everybody else
             fresh = [match.item for match in request.matches if match.tag not in state.round.tags]
             if not charge_kinds(peer, request.id, fresh):
                 return
@@ -150,9 +150,10 @@ class LobbyHandlers:
         | messages.Rematch
         | messages.Close,
     ) -> LobbyRunner | None:
-        """Return the lobby of a request that changes it, unless the request is answered here.
+        """Return the lobby that a request would change.
 
-        It is if the lobby is not open, and if the request is a resent one.
+        If the lobby is not open, or the request was resent, this answers the request and returns
+        None.
         """
         key, id = request.lobby, request.id
         lobby = self._directory.lobbies.get(key)

@@ -78,9 +78,10 @@ class MatchHandlers:
         | messages.AddComment
         | messages.Abort,
     ) -> MatchRunner | None:
-        """Return the match of a request that changes it, unless the request is answered here.
+        """Return the match that a request would change.
 
-        It is if the match is not in memory, and if the request is a resent one.
+        If the match is not in memory, or the request was resent, this answers the request and
+        returns None.
         """
         match = self._directory.registry.find_match(request.match)
         if match is None:
@@ -92,7 +93,7 @@ class MatchHandlers:
     # --- the past -----------------------------------------------------------------------------
 
     def move_after_end(self, peer: Peer, move: messages.Move) -> None:
-        """Answer a move in a finished match, which may be the resent last move."""
+        """Answer a move in a finished match; it may be a resent move."""
         match = self._directory.registry.recently_finished.get(move.match)
         if match is not None:
             match_requests.answer_late_move(match, peer, move)
@@ -118,7 +119,7 @@ class MatchHandlers:
     def _answer_here(
         self, peer: Peer, request: int, key: str, work: Callable[[], Awaitable[None]]
     ) -> None:
-        """Carry out a request about a match, or redirect to the node where it is played."""
+        """Carry out a request about a match, or redirect it to the node that plays the match."""
         directory = self._directory
         is_here = key in directory.matches or self._is_followed(peer, key)
         if not is_here and redirect_by_lines(directory, peer, request, "match", key):
@@ -133,7 +134,7 @@ class MatchHandlers:
     def _is_followed(self, peer: Peer, key: str) -> bool:
         """Return whether this node can show the whole past of another node's match.
 
-        It can for connections that watch the match here, and for everybody when it is over.
+        It can if the connection watches the match here, or if the match is over.
         """
         tails = self._directory.tails
         if tails is None:

@@ -45,8 +45,8 @@ class RecordPages:
     async def record(self, match: str) -> AsyncIterator[bytes] | None:
         """Return the record of a finished match, piece by piece; a damaged one is set aside.
 
-        If the damage is after the first piece, the rest is not sent. Raises `UnusableDatabase` if
-        the database cannot be read.
+        If it finds damage after the first piece, it sends no more. Raises `UnusableDatabase` if the
+        database cannot be read.
         """
         try:
             closed = await self._store.closed(match)
@@ -90,7 +90,7 @@ class RecordPages:
         try:
             closed = await self._store.closed(match)
         except UnusableDatabase:
-            raise  # that says nothing about the match
+            raise  # a database error, not damage to the match
         except StoreError as error:
             self._quarantine.add("match", match, error)
             return None

@@ -1,11 +1,11 @@
 """The dispatch of requests: `RequestHandlers` has the table of all handlers.
 
 A request arrives decoded and charged (`net.connection`). `rights` may refuse it. Its handler makes
-the checks that go beyond a single lobby or match, and passes the request to the runner of the lobby
-or match, which answers it. Handlers are stateless. Each request is answered once.
+the checks that involve more than one lobby or match, and passes the request to the runner of its
+lobby or match, which answers it. Handlers are stateless. Each request is answered once.
 
-Two requests are dispatched separately: `hello`, the only one allowed before the player is known,
-and moves, which are most of the traffic.
+Two requests have their own methods: `hello`, the only one allowed before the player is known, and
+moves, which are most of the traffic.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ class RequestHandlers:
         return self._directory.connections.admit(peer, open_=self._directory.up)
 
     def relocate(self, peer: Peer) -> bool:
-        """Return whether the connection is allowed from the address named in its headers."""
+        """Return whether the connection is allowed, given the address in its proxy's headers."""
         return self._directory.connections.relocate(peer)
 
     def may_stay(self, peer: Peer) -> bool:
-        """Return whether a connection may be kept open after a page, for another request."""
+        """Return whether an HTTP connection may stay open for another request."""
         return self._directory.connections.may_stay(peer)
 
     def socket_closed(self, peer: Peer) -> None:
@@ -118,7 +118,7 @@ class RequestHandlers:
     def move(self, peer: Peer, move: Move) -> None:
         """Carry out a move, and charge for a refused one.
 
-        It is answered even after an exception.
+        The client gets an answer even after an exception.
         """
         match = self._directory.matches.get(move.match)
         try:
@@ -132,7 +132,7 @@ class RequestHandlers:
             peer.fail(move.id)
 
     def request(self, peer: Peer, message: ClientMessage) -> None:
-        """Carry out or refuse a request. It is answered even after an exception."""
+        """Carry out or refuse a request. The client gets an answer even after an exception."""
         try:
             if isinstance(message, Hello):
                 self._hello.hello(peer, message)

@@ -2,12 +2,12 @@
 
 A viewer has no name. It may only make read-only requests (`Request.of_viewers`). On the server of
 an event, entrants may only make the requests that playing requires (`Request.of_entrants`).
-Entrants are third-party code on the server's machine. So every request that could be used against
-other entrants or the machine is refused before any work is done: entrants cannot host, start house
-bots, or watch.
+Entrants are third-party code on the server's machine. So requests that could harm other entrants or
+the machine are refused before any work is done: entrants cannot host, start house bots, or watch.
 
 The rules apply to connections, not to players: the organizer's own connections, which use its
-secret, may make any request (`accounts`). Moves are dispatched separately, and only require a seat.
+secret, may make any request (`accounts`). These rules do not cover moves, which only require a
+seat.
 """
 
 from __future__ import annotations

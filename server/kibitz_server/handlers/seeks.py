@@ -122,7 +122,7 @@ class SeekHandler:
         if terms.item.seed is not None:
             return (
                 Code.BAD_OPTION,
-                "terms.item.seed: must not be set, because nobody may know the deal",
+                "terms.item.seed: must not be set, because no player may know the deal",
             )
         if terms.item.seats < 2:
             return Code.BAD_SEATS, "terms.item.seats: must be at least two"

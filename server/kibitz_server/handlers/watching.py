@@ -1,9 +1,9 @@
 """Requests to watch one match, to watch many on a wall, or to stop watching.
 
 Matches of other nodes can be watched here too (`directory.tails`), after a short delay for reading
-the log. A spectator is redirected to the playing node if only that node can admit it: because it
-has a seat, or because the lobby shows its matches only to members. While too many matches are
-followed, spectators of further matches are redirected too.
+the log. This node redirects spectators to the playing node in three cases: if they have a seat in
+the match, if the lobby shows its matches only to members, and if this node follows as many matches
+as it may.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ RETRY_S: Final = 4 * LOOK_S
 class AwaitedMatch:
     """A placeholder among a connection's subscriptions for a match that is still being read.
 
-    If it has been replaced or removed, the match is no longer wanted. Its key contains a space,
-    unlike the keys of matches and lobbies.
+    If it has been replaced or removed, the connection no longer wants to watch the match. Its key
+    contains a space, unlike the keys of matches and lobbies.
     """
 
     def __init__(self, peer: Peer, match: str) -> None:
@@ -67,12 +67,12 @@ class AwaitedMatch:
         return self._subscriptions.get(_place(self.match)) is self
 
     def end(self) -> None:
-        """Stop waiting."""
+        """Remove the placeholder."""
         if self.wanted:
             del self._subscriptions[_place(self.match)]
 
     def disconnected(self, peer: Peer) -> None:
-        """Do nothing, because admitting the spectator will find the connection closed."""
+        """Do nothing: the code that admits the spectator notices that the connection is closed."""
 
 
 class WatchHandlers:
@@ -124,7 +124,7 @@ class WatchHandlers:
             refuse_missing(self._directory, peer, request.id, "match", key)
         else:
             peer.answer(Done(re=request.id))
-            if wanted:  # otherwise it has left or stopped watching meanwhile
+            if wanted:  # otherwise the spectator has left or stopped watching
                 self._let_in(tail, peer, tail.admit_spectator)
 
     def _let_in(self, tail: MatchTail, peer: Peer, let_in: Callable[[Peer], None]) -> None:
@@ -158,7 +158,7 @@ class WatchHandlers:
         elif match.shown.result is not None:
             return _over(match.key)
         elif not match.spectators.open or not self._lobby_shows(match, identity):
-            code, message = Code.NOT_WATCHABLE, "the host does not let anybody watch this match"
+            code, message = Code.NOT_WATCHABLE, "the host does not admit spectators to this match"
         else:
             return None
         return NotWatched(match=match.key, code=code, message=message)
@@ -198,9 +198,9 @@ class WatchHandlers:
     def _why_not_watched_elsewhere(
         self, key: str, identity: Identity, unread: Collection[str]
     ) -> NotWatched | None:
-        """Return why an unread match cannot be added to a wall with `unread` others.
+        """Return why another node's match cannot be added to a wall; `unread` are others to read.
 
-        Returns None if its node's lines give no reason.
+        Returns None if nothing in its node's lines forbids it.
         """
         tails, others = self._directory.tails, self._directory.others
         line = None if others is None else others.line_of(key)
@@ -275,7 +275,7 @@ def _place(match: str) -> str:
 
 
 def _send_away(peer: Peer, key: str) -> None:
-    """Disconnect a client whose watch request was accepted, but whose match cannot be shown."""
+    """Disconnect a client whose watch request was accepted, because showing the match failed."""
     peer.close(TRY_AGAIN_LATER, f"match {key} cannot be shown here: try again")
 
 
@@ -285,7 +285,7 @@ def _put_on_wall(peer: Peer, match: WatchedMatch) -> None:
 
 
 def _unwatch_others(peer: Peer, kept: Collection[str]) -> None:
-    """Stop a connection from watching all matches except these; its seats are unaffected."""
+    """Stop showing all matches except `kept` to a connection; its seats are unaffected."""
     for key, subscription in list(peer.subscriptions.items()):
         if isinstance(subscription, AwaitedMatch):
             if subscription.match not in kept:

@@ -60,11 +60,11 @@ async def test_the_button_shows_values_best_lines_and_costly_moves(
 
 async def test_a_refusal_is_shown_and_the_button_stays(open_page: OpenPage) -> None:
     page = await finished(open_page, size=SMALL, pardoned=("503",))
-    refusal = "too many matches wait for analysis already, ask again later\n"
+    refusal = "too many matches are already waiting for analysis; try again later\n"
     await page.route("**/analysis", lambda route: route.fulfill(status=503, body=refusal))
     await page.get_by_role("button", name="Analyze").click()
     await expect(page.locator(".analysis [role=alert]")).to_have_text(
-        "Too many matches wait for analysis already, ask again later."
+        "Too many matches are already waiting for analysis; try again later."
     )
     await expect(page.get_by_role("button", name="Analyze")).to_be_visible()
     await checked(page)

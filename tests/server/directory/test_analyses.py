@@ -87,7 +87,7 @@ async def test_a_full_queue_refuses_other_matches_and_goes_on_answering_its_own(
     bench = Bench(AnalysisLimits(waiting=2))
     for match in ("m1", "m2", "m3"):
         bench.analyses.ask(match, 10)
-    with pytest.raises(QueueFull, match="too many matches wait for analysis already"):
+    with pytest.raises(QueueFull, match="too many matches are already waiting for analysis"):
         bench.analyses.ask("m4", 10)
     assert bench.analyses.ask("m3", 10) == Progress(ahead=2, done=0, of=10)
 

@@ -56,7 +56,7 @@ async def test_a_line_that_is_full_refuses_with_a_time() -> None:
     scenario = Scenario(waiting_a_player=2, waiting=3, retry_after_ms=7)
     tasks = [scenario.ask("ada") for _ in range(3)]
     await scenario.settle()
-    with pytest.raises(QueueFull, match="2 requests of yours are waiting") as busy:
+    with pytest.raises(QueueFull, match="2 of your requests are waiting") as busy:
         await scenario.ask("ada")
     assert busy.value.retry_after_ms == 7
     tasks.append(scenario.ask("bob"))
