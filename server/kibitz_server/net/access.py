@@ -1,26 +1,27 @@
-"""Decides by their headers which HTTP requests and handshakes to serve. Pure.
+"""Decides from their headers which HTTP requests and handshakes to serve. Pure.
 
 Three checks precede all other processing of a request.
 
 **Host.** An attacker can point a web page's host name at this server (DNS rebinding). Browsers then
-treat the page as one of this server's, and let it read everything served here. Its requests have
-the page's own name in `Host`. So `Host` must be one of this server's names or an IP address: an
-attacker can point a name at any address, but a page's name cannot be 127.0.0.1.
+treat the page as one of this server's, and let it read everything served here. But its requests
+have the attacker's host name in `Host`. So `Host` must be one of this server's names or an IP
+address, which an attacker cannot use as a name.
 
 **Origin.** Browsers send `Origin` with every websocket handshake (RFC 6455, section 4.1). It must
-be the server's own, or one that the operator listed. The server's own origin is the one in `Host`,
-provided that it is one of the server's names; otherwise any page whose name points here would
-qualify. Both schemes are accepted, because TLS may end at a proxy. `null`, the origin of sandboxed
-pages and files, is always refused. Programs other than browsers send no origin, and are accepted. A
-request without an origin but with headers that only browsers send is treated as `null`.
-`Sec-Fetch-Mode` alone does not identify a browser: Node's WebSocket sends it, without `Origin`.
-Scripts of other sites cannot read a plain page, but links to it work.
+be the server's own origin, or one that the operator listed. It counts as the server's own if its
+host is the one in `Host` and is one of the server's names. Without the second condition, any page
+with a name that points here would qualify. Both schemes are accepted, because TLS may end at a
+proxy. `null`, the origin of sandboxed pages and files, is always refused. Programs other than
+browsers send no origin, and are accepted. If a request has no origin, but headers that only
+browsers send, its origin counts as `null`. `Sec-Fetch-Mode` alone does not identify a browser:
+Node's WebSocket sends it, without `Origin`. For plain pages this check stops scripts of other sites
+from reading them; links to them work.
 
 **Client address.** Behind a proxy every connection comes from the proxy's address. If the operator
 trusts the proxy, the client's address is the rightmost one in `X-Forwarded-For` or `Forwarded` (RFC
-7239) that is not a trusted proxy's own. The client may have forged everything to the left of it.
-From other senders these headers only show that a connection from this machine was not made by a
-program on it.
+7239) that is not a trusted proxy's own. The client may have forged everything to the left of it. If
+the sender is not a trusted proxy, the headers have one use: they show that a connection from this
+machine comes from a proxy, not from a local program.
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ class AccessPolicy:
         return origin in self.origins or self._is_own(origin, headers)
 
     def _is_own(self, origin: str, headers: Headers) -> bool:
-        """Return whether an origin is that of this server's pages; compares the text."""
+        """Return whether an origin, compared as text, is that of this server's pages."""
         scheme, _, authority = origin.partition("://")
         port = _DEFAULT_PORTS.get(scheme)
         if port is None or not self._is_named(_host(headers)):
@@ -145,7 +146,7 @@ class AccessPolicy:
         clients = {self._client(hops, address) for hops in ways if hops}
         if not clients:
             return ClientAddress(address, local and not is_forwarded(headers))
-        if len(clients) > 1:  # the proxy wrote one of the headers, and the client the other
+        if len(clients) > 1:  # one of the headers may be forged
             return ClientAddress(address, False)
         client = clients.pop()
         return ClientAddress(client, local and client != address and is_loopback(client))

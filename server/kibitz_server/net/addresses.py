@@ -1,4 +1,4 @@
-"""Network addresses: normalizes their spelling, and groups those of one customer.
+"""Network addresses: normalizes them, and groups the addresses of one customer.
 
 A household or a rented server has a whole /64 of IPv6 addresses, so all limits on an address apply
 to its /64. An IPv4-mapped address from an IPv6 socket (``::ffff:192.0.2.1``) counts as the IPv4

@@ -63,13 +63,13 @@ class Connection(asyncio.Protocol):
     def __init__(self, context: PeerContext) -> None:
         self._context = context
         self.peer: Peer
-        """The other side, set by `connection_made`."""
+        """The peer at the other end, set by `connection_made`."""
         self._exchange: HttpExchange | None = None
         """Reads the input before the websocket is open."""
         self._frames: FrameReader | None = None
         """Reads the input of the websocket."""
         self._malformed: Bucket | None = None
-        """The allowance for malformed frames, once one has arrived."""
+        """The rate limit on malformed frames; None until one has arrived."""
         self._plays = False
         """Whether the peer plays, so that its round trip matters."""
 
@@ -96,7 +96,7 @@ class Connection(asyncio.Protocol):
                 if payload is None:
                     self._read_frames(frames, data)
                     return
-                try:  # as in `_read_frames`, for a message that arrives alone
+                try:  # a shortcut of `_read_frames`, for input that is exactly one message
                     self._handle_text(payload)
                 except Exception:
                     LOG.exception("cannot handle a frame from %s", peer.address)
@@ -108,7 +108,7 @@ class Connection(asyncio.Protocol):
             return True
         # Writing is not allowed after EOF was sent, but the transport closes later.
         self.peer.send_queue.close()
-        self.peer.leave()  # output still in the queue may never be read
+        self.peer.leave()  # output that is still in the queue may never be read
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -130,10 +130,10 @@ class Connection(asyncio.Protocol):
     # --- turns of the loop, and the handshake (http_exchange.HttpReader) --------------------
 
     def in_turn(self, call: Callable[[], None]) -> None:
-        """Call a function now, or in a later turn of the event loop; read no input until then.
+        """Call a function now or in a later event loop iteration; read no input until then.
 
-        If it raises, later input is still handled. A connection that is not a websocket yet would
-        never be answered, so it is dropped.
+        If it raises, later input is still handled. But a connection that is not a websocket yet is
+        dropped, because it would never get an answer.
         """
         peer, turns = self.peer, self._context.turns
         if turns.is_spent:
@@ -150,7 +150,7 @@ class Connection(asyncio.Protocol):
                 peer.abort()
 
     def _go_on(self, call: Callable[[], None]) -> None:
-        """Make the call that waited for this turn of the event loop, and resume reading."""
+        """Make a call that waited for its turn, and resume reading."""
         peer = self.peer
         peer.is_unread = False
         try:
@@ -177,13 +177,13 @@ class Connection(asyncio.Protocol):
     # --- frames -----------------------------------------------------------------------------
 
     def _read_frames(self, frames: FrameReader, more: bytes = b"") -> None:
-        """Handle frames until one has to wait for its turn; `more` is new input."""
+        """Handle frames, up to one that must wait for a later iteration; `more` is new input."""
         peer = self.peer
         frame = frames.next(more)
         while frame is not None:
             try:
                 self._handle_frame(frames, *frame)
-            except Exception:  # a move or a pong; `in_turn` catches errors of its calls
+            except Exception:  # from a move or a pong; `in_turn` handles errors of its calls itself
                 LOG.exception("cannot handle a frame from %s", peer.address)
             if peer.leaving or peer.is_unread:
                 return

@@ -14,7 +14,7 @@ from kibitz_server.net.peer import Peer
 from kibitz_server.net.rate_limit import Rate, RateLimits, SharedBuckets
 
 CONNECTIONS_A_PERSON = 8
-"""Connections allowed per person from an address of a guest network: bots and open pages."""
+"""Connections allowed per person from a guest network's address: one person has bots and pages."""
 LEAST_REQUESTS = 30.0
 """The minimum burst of a player's bucket, however many nodes share it; enough for any request."""
 LEAST_COMMENTS = 1.0
@@ -57,7 +57,7 @@ def counted_address(peer: Peer) -> str | None:
 
 
 def same_program(one: Peer, other: Peer) -> bool:
-    """Return whether two connections of a player belong to one program, which has reconnected."""
+    """Return whether two connections of a player belong to the same program."""
     return one is other or (one.instance is not None and one.instance == other.instance)
 
 
@@ -75,7 +75,7 @@ class Connections:
         self.quotas = quotas
         self.guest_networks = guest_networks or GuestNetworks()
         self._guests: dict[GuestNetwork, Counter[str]] = {}
-        """By network, the connected guests and the number of their connections."""
+        """For each guest network, its connected guests and their numbers of connections."""
         self._loop = loop
         self._peers: dict[Peer, None] = {}
         """All connections, in order of arrival."""
@@ -97,17 +97,17 @@ class Connections:
     # --- player rates -------------------------------------------------------------------
 
     def spenders(self) -> set[str]:
-        """Return the players whose rates are partly used here.
+        """Return the players with rate limits that are partly used on this node.
 
-        These are connected players, and those whose bucket has not refilled yet. So players cannot
-        restore a used rate by switching nodes.
+        These are the connected players, and those with a bucket that is not full yet. The latter
+        count so that a player does not get a full bucket by switching nodes.
         """
         now = self._loop.time()
         commenting = self._player_comments.in_use_or_missing(now)
         return self._account_buckets.in_use_or_missing(now) | commenting
 
     def share_rates(self, elsewhere: Mapping[str, int]) -> None:
-        """Divide players' rates by the number of their nodes; `elsewhere` counts the others."""
+        """Divide each player's rates by its number of nodes; `elsewhere` counts the other nodes."""
         former, self._elsewhere = self._elsewhere, elsewhere
         now = self._loop.time()
         if former is elsewhere:
@@ -140,7 +140,7 @@ class Connections:
         return max(waits)
 
     def charge_note(self, identity: Identity, characters: int) -> int:
-        """Count a note against its player's limit; return 0, or the milliseconds to wait."""
+        """Charge a player for a note; return 0, or the milliseconds until it is allowed."""
         return self._notes.charge(identity.key, self._loop.time(), cost=characters)
 
     def charge_opening(self, peer: Peer, identity: Identity) -> int:
@@ -165,7 +165,7 @@ class Connections:
         return self._by_player.keys()
 
     def admit(self, peer: Peer, *, open_: bool) -> bool:
-        """Count a connection; return whether there is room for it."""
+        """Count a connection; return whether the limits allow it."""
         self._peers[peer] = None
         room = open_ and len(self._peers) <= self.quotas.connections
         if peer.local or peer.proxied:
@@ -175,17 +175,17 @@ class Connections:
     def relocate(self, peer: Peer) -> bool:
         """Count a connection toward its actual address, which does not change afterwards.
 
-        Before this call, the connection counted toward no address, or toward one that is not a
-        proxy's.
+        Before this call it counted toward its socket's address, unless that is this machine or a
+        proxy.
         """
         self._discount(peer)
         return peer.local or self._count(peer)
 
     def may_stay(self, peer: Peer) -> bool:
-        """Return whether a connection may be kept open after a page, for another request.
+        """Return whether an HTTP connection may stay open for another request.
 
-        Connections are not kept while more than half of those allowed for the server or the address
-        are in use; the rest are reserved for new ones.
+        It may not if more than half of the connections allowed for the server or the address are in
+        use. The rest are reserved for new connections.
         """
         if 2 * len(self._peers) > self.quotas.connections:
             return False
@@ -251,7 +251,7 @@ class Connections:
     def greeted(self, peer: Peer, identity: Identity) -> None:
         """Record the identity of a connection."""
         peer.greeted(identity)
-        if identity.viewer:  # never looked up as a player; only its address is charged
+        if identity.viewer:  # a viewer is not a player, so only its address is charged
             return
         now, rate = self._loop.time(), self._account_rate(identity.key)
         peer.rate_limiter.share(self._account_buckets.acquire(identity.key, now, rate))

@@ -1,8 +1,8 @@
 """Limits on simultaneous downloads of records, and on their bytes in memory.
 
-A record is read from the database piece by piece, each when the transport has room again. So a
-download keeps only one piece in memory, however long the record and however slow its reader. No
-download starts while all together use too much memory.
+The server reads the next piece of a record from the database when the transport has room for it. So
+a download keeps only one piece in memory, however long the record is and however slow its reader.
+No download starts while the running ones use too much memory.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ class DownloadLimits:
     at_once: int = 200
     """The number of records sent at the same time."""
     an_address: int = 8
-    """Records sent to one address at the same time; at least one per person that the address counts
-    as. This machine is exempt.
+    """Records sent to one address at the same time. If the address counts as more people, one for
+    each of them. This machine is exempt.
     """
     held_bytes: int = 16 * 1024 * 1024
     """Bytes of records in memory; a running download may exceed the limit by one piece."""
@@ -41,7 +41,7 @@ class Download:
         self._held_bytes = 0
 
     def hold(self, size: int) -> None:
-        """Set the number of its bytes that are in memory now."""
+        """Set the number of bytes of this download that are in memory now."""
         self._downloads.held_bytes += size - self._held_bytes
         self._held_bytes = size
 

@@ -1,9 +1,10 @@
 """Cuts the input of an open websocket into messages (RFC 6455, section 5). Sans-I/O.
 
-Nearly every frame is a whole masked text message. This module unmasks these and pongs itself. It
-passes every other frame, complete, to the sans-I/O layer of websockets, which answers pings, joins
-fragments and refuses what the RFC forbids. That layer is created on first use; most connections
-never need it. Like this module, it reads whole frames and never stops inside one.
+Nearly every frame is a whole masked text message. This module unmasks these and pongs itself. When
+any other frame is complete, it goes to the sans-I/O layer of the websockets library, which answers
+pings, joins fragments and refuses what the RFC forbids. That layer is created on first use; most
+connections never need it. Both read only whole frames, so each can continue where the other
+stopped.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class FrameReader:
         body, end = bounds
         if data[start + 1] < MASKED or end - body > MAX_FRAME:
             self._data = b""
-            return Kind.BROKEN, data[start:]  # its header is enough to refuse it
+            return Kind.BROKEN, data[start:]  # the header is enough to refuse the frame
         if end > len(data):
             self._keep()
             return None
@@ -110,7 +111,8 @@ class FrameReader:
     def receive_other(self, data: bytes | bytearray) -> list[Frame]:
         """Pass a frame to the library; return the resulting frames, with text fragments joined.
 
-        `replies` returns the replies to it; `is_over` tells whether it was the last one.
+        Afterwards `replies` has the replies to the frame, and `is_over` tells whether it was the
+        last.
         """
         protocol = self._protocol
         if protocol is None:

@@ -1,9 +1,9 @@
 """Networks that admit guests, such as a classroom where many people share one address.
 
-A school, a company or an event often reaches the server from a single address. The limits on an
-address are meant for one household, and a server may refuse guests altogether. So an operator can
-list such a network with its number of people: ``192.0.2.7=40``. The network admits that many guests
-at a time, and each of its addresses gets the limits of that many players. Pure.
+All people of a school, a company or an event often share a single address, but the limits on an
+address are meant for one household. Besides, a server may refuse guests. So an operator can list
+such a network with its number of people: ``192.0.2.7=40``. The server then admits that many guests
+from the network at a time, and multiplies the limits of each of its addresses. Pure.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class GuestNetworks:
     """The guest networks of one server."""
 
     def __init__(self, networks: Iterable[GuestNetwork] = ()) -> None:
-        # The narrowest of nested networks applies.
+        # If networks are nested, the narrowest one applies.
         self._networks = sorted(networks, key=_prefix_length, reverse=True)
 
     def network_of(self, address: str) -> GuestNetwork | None:
@@ -63,7 +63,7 @@ def _prefix_length(network: GuestNetwork) -> int:
 
 
 def rate_of_people(rate: Rate, person: Rate, people: int) -> Rate:
-    """Return an address's rate, at least `people` times the rate of a person."""
+    """Return the rate limit of an address: at least `people` times the rate limit of a person."""
     return replace(
         rate,
         per_second=max(rate.per_second, person.per_second * people),

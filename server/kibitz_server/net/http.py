@@ -37,12 +37,12 @@ _URL = re.compile(r"https?://(?P<host>[^/?#]*)(?P<path>.*)", re.IGNORECASE | re.
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """The address that a request counts toward."""
+    """The client of a request, for limits on its address."""
 
     address: str | None = None
-    """None for this machine."""
+    """The address; None for this machine."""
     people: int = 0
-    """The number of people that the address counts as, 0 if it counts as itself."""
+    """The number of people that the address counts as; 0 for an ordinary address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class StreamedPage:
-    """A long page whose pieces are made one by one, as its reader receives them.
+    """A long page, which is made piece by piece while the client receives it.
 
     Its length is unknown at the start. It is sent in chunks (RFC 9112, section 7.1), so readers can
     tell whether it is complete; HTTP/1.0 clients have to check the last line.
@@ -187,7 +187,7 @@ def split_target(target: str) -> tuple[str, str] | None:
 
 
 def origin_form(request: Request) -> Request:
-    """Convert a request for a full URL to one for its path; return any other request unchanged.
+    """Convert a request for a full URL to a request for its path; return others unchanged.
 
     Servers must accept full URLs, which clients send to proxies, and must use the URL's host
     instead of the header's (RFC 9112, section 3.2.2).
@@ -197,7 +197,7 @@ def origin_form(request: Request) -> Request:
         return request
     headers = request.headers.copy()
     given = len(headers.get_all("Host"))
-    if given == 1:  # a request with two is refused anyway
+    if given == 1:  # a request with two `Host` headers is refused later
         del headers["Host"]
     if given == 1 or request.protocol == "HTTP/1.0":
         headers["Host"] = url["host"]

@@ -1,4 +1,4 @@
-"""Checks the target and headers of an HTTP request; returns the page that refuses it, if any."""
+"""Checks the target and headers of an HTTP request; returns a page if it must be refused."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SECRET_PARAMETERS = re.compile(r"token|secret|resume|instance|auth|password|key
 def asks_for_websocket(request: Request) -> bool:
     """Return whether a request asks to upgrade to a websocket.
 
-    Other upgrades are ignored, and so are all in HTTP/1.0 (RFC 9110, section 7.8): `curl --http2`
-    and the JDK's HTTP client offer HTTP/2 with every request.
+    Other upgrades are ignored, because `curl --http2` and the JDK's HTTP client offer HTTP/2 with
+    every request. So are all upgrades in HTTP/1.0 (RFC 9110, section 7.8).
     """
     offered = ",".join(request.headers.get_all("Upgrade")).lower().split(",")
     return request.protocol == "HTTP/1.1" and "websocket" in map(str.strip, offered)
@@ -35,8 +35,8 @@ def malformed_page(access: AccessPolicy, request: Request) -> http.Page | None:
     if http.split_target(request.path) is None or len(headers.get_all("Authorization")) > 1:
         return http.BAD_REQUEST
     if request.protocol == "HTTP/1.0" and "Host" not in headers:
-        # Health checks may omit it. Browsers always send it, and other sites' names may point here
-        # (DNS rebinding).
+        # Health checks may omit `Host`. Browsers always send it, and it must be checked because
+        # other sites' names may point here (DNS rebinding).
         return None
     return None if access.knows_host(headers) else http.wrong_host()
 

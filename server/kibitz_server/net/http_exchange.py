@@ -1,14 +1,16 @@
 """The HTTP request at the start of every connection, and its answer: a websocket or a page.
 
-Processing starts when all headers have arrived, at most 16 KiB. The websockets library parses the
-request, `http_checks` and `access` may refuse it, and its address is charged. A page is written and
-the connection half-closed; a record is written piece by piece, as fast as its reader receives it
-(`page_sender`). A request for a websocket opens one, which ends this exchange.
+Processing starts when all headers, at most 16 KiB, have arrived. The websockets library parses the
+request, `http_checks` and `access` may refuse it, and the request is charged to its address. The
+server writes a page at once and half-closes the connection. It writes a record piece by piece, as
+fast as its reader receives it (`page_sender`). A request for a websocket opens one, which ends this
+exchange.
 
-After a file of the site the connection is kept open for some seconds, because a page needs dozens
-of files. It is kept only if no other input has arrived (no pipelining), the request has no body and
-did not pass through a proxy, and its address has spare connections. The next request is read after
-the answer was written to the socket, so a slow reader never has more than one pending answer.
+After a file of the web site the connection stays open for some seconds, because a page needs dozens
+of files. There are four conditions: no other input has arrived (no pipelining), the request has no
+body, it did not pass through a proxy, and its address has spare connections. The next request is
+read only when the previous answer was written to the socket, so a slow reader never has more than
+one pending answer.
 """
 
 from __future__ import annotations
@@ -44,10 +46,10 @@ _END_OF_HEAD = b"\r\n\r\n"
 
 
 class HttpReader(Protocol):
-    """The reader of an exchange's input (`connection.Connection`)."""
+    """The connection of an exchange (`connection.Connection`)."""
 
     def in_turn(self, call: Callable[[], None]) -> None:
-        """Call a function now, or in a later turn of the event loop; read no input until then."""
+        """Call a function now or in a later event loop iteration; read no input until then."""
 
     def open_websocket(self, bearer: str | None, response: bytes, rest: bytes) -> None:
         """Answer the handshake, and read frames from now on; `bearer` is the token."""
@@ -77,16 +79,16 @@ class HttpExchange:
         self._answered = False
         """Whether a page was written, or is being read from disk."""
         self._kept = False
-        """Whether the connection is kept open for another request after an answer."""
+        """Whether the connection stays open for another request after an answer."""
         self._relocated = False
         """Whether a proxy made the connection; its next request may come from another client."""
         self._sender: PageSender | None = None
-        """The sender of a record; meanwhile input is ignored."""
+        """The sender of a record; input is ignored while it runs."""
         self._eof_received = False
-        """Whether the client that reads a record has closed its side."""
+        """Whether the client has closed its side while it receives a record."""
 
     def feed(self, data: bytes) -> None:
-        """Collect the whole head, then answer; input after the head is already frames."""
+        """Collect the whole head, then answer. Input after the head is websocket frames."""
         if self._answered:
             return
         self._data += data
@@ -96,7 +98,7 @@ class HttpExchange:
             self._peer.abort()
 
     def _read_head(self) -> None:
-        if self._peer.is_unread:  # the head is complete, and waits for its turn
+        if self._peer.is_unread:  # a complete head waits for its turn
             return
         data = self._data
         end = data.find(_END_OF_HEAD)
@@ -106,7 +108,7 @@ class HttpExchange:
             self._reader.in_turn(partial(self._answer, end + len(_END_OF_HEAD)))
 
     def eof_received(self) -> bool:
-        """Handle the end of the other side's output; return whether it may still read."""
+        """Handle the end of the client's output; return whether it may still receive ours."""
         self._eof_received = True
         return self._sender is not None and not self._sender.done
 
@@ -118,7 +120,7 @@ class HttpExchange:
             self._read_head()
 
     def overdue(self) -> None:
-        """End the connection, because its first or next request did not arrive in time."""
+        """End the connection, because a request did not arrive in time."""
         if not self._kept:
             self._peer.abort()
         elif not self._answered:
@@ -127,7 +129,7 @@ class HttpExchange:
 
     @property
     def is_streaming(self) -> bool:
-        """Whether a record is being sent; each of its pieces has a deadline."""
+        """Whether a record is being sent, whose pieces each have a deadline."""
         return self._sender is not None
 
     def reply(self, page: http.Page, *, head: bool = False) -> None:
@@ -324,7 +326,7 @@ def parse_request(head: bytes) -> Request:
         if len(line) > limit:
             raise too_long(f"over {limit} bytes")
         return line
-        yield  # makes it the coroutine that the parser expects
+        yield  # the parser expects a coroutine
 
     try:
         next(Request.parse(read_line))
@@ -342,7 +344,7 @@ def _too_large_page(data: bytes) -> http.Page:
 
 
 def _wants_another(request: Request) -> bool:
-    """Return whether another request may follow on the connection, and this one has no body."""
+    """Return whether the client may send another request, and this one has no body."""
     headers = request.headers
     options = ",".join(headers.get_all("Connection")).lower().replace(" ", "").split(",")
     has_body = "Content-Length" in headers or "Transfer-Encoding" in headers

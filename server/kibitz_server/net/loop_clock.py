@@ -1,31 +1,29 @@
 """The server's clock: monotonic time, excluding time when the event loop did not run.
 
-A server that was stopped (SIGSTOP, a debugger, a container without CPU time) or is overloaded
-cannot read its players' input. That time must not count: neither in a turn's clock, nor in a seat's
-grace period, nor for a peer that owes a pong. All of these use this clock, which excludes such
-time.
+A server cannot read its players' input while it is stopped (SIGSTOP, a debugger, a container
+without CPU time) or overloaded. That time must not count toward a player's turn, a grace period or
+the timeout of a pong. All of these use this clock.
 
-A callback, the beat, is due every `BEAT_NS`. While it is overdue by more than `TOLERANCE_NS`, the
-loop is behind and the clock stands still: until the beat has run, every reading returns the time at
-which the beat was due. Then the clock continues from there.
+A callback, the beat, is due every `BEAT_NS`. If it is overdue by more than `TOLERANCE_NS`, the loop
+is behind, and the clock stops: until the beat runs, every reading returns the time at which the
+beat was due. Then the clock continues from there.
 
     real time   0----25----50--(stopped for 5 s)-----------5050---5075
     beats       |     |     |                                |      |
     clock       0----25----50                               50-----75
 
 If nothing at all has run for `STANDSTILL_NS`, the clock continues from its last reading instead,
-because the loop may have stopped at any time since then. So input sent before a flag fell is in
-time, no matter when the server was stopped. This favors the players by at most one beat, and never
-twice in a row. The clock of a permanently overloaded server is slow, but it advances by at least
-one beat for every two callbacks, so every deadline is eventually reached.
+because the loop may have stopped at any time since then. So a move sent before its flag fell is in
+time, no matter when the server was stopped. The players gain at most one beat by this rule, and
+never twice in a row. The clock of a permanently overloaded server is slow, but it advances by at
+least one beat for every two callbacks, so every deadline is eventually reached.
 
-The clocks of all matches stand still together, while players to move may keep thinking. A turn's
+The clocks of all matches stop at the same time, and players can use that time to think. A turn's
 log entry records how long the clock stood still during the turn (`lag_ms`). A match forgives a
-limited total of such time (`kibitz_protocol.wire.lag`); beyond that it is aborted.
+limited total of such time (`kibitz_protocol.wire.lag`); if there is more, the match is aborted.
 
-While the machine is suspended, the monotonic clock of Linux and macOS stands still anyway. On
-Windows it continues, and the beat is late by the duration of the suspension. Either way that time
-does not count.
+While the machine is suspended, the monotonic clock of Linux and macOS stops anyway. On Windows it
+continues, so the beat is overdue afterwards. Either way that time does not count.
 """
 
 from __future__ import annotations
@@ -36,14 +34,14 @@ from collections.abc import Callable
 from typing import Final
 
 BEAT_NS: Final = 25_000_000
-"""The time between two beats; together with the tolerance, the precision of a measured lag."""
+"""The time between two beats. With the tolerance, it limits the precision of a measured lag."""
 TOLERANCE_NS: Final = 5_000_000
-"""The lateness of a beat that is ignored, because timers are no more precise."""
+"""A beat may be this late without effect, because timers are not more precise."""
 STANDSTILL_NS: Final = 100_000_000
 """Time without any callbacks after which the loop counts as stopped, however late the beat is."""
 _NEVER: Final = 1 << 62
 _POLLS: Final = 2
-"""The number of event loop turns after which all input now in the sockets was handled."""
+"""The number of event loop iterations after which all input now in the sockets was handled."""
 
 
 class ServerClock:
@@ -69,7 +67,7 @@ class ServerClock:
         self._last_read = read()
         """When the clock was last read."""
         self._beat_due = _NEVER
-        """When the next beat is overdue."""
+        """The time after which the next beat counts as overdue."""
         self._last_beat_on_time = True
         """Whether the last beat was not overdue."""
         self._timer: TimerHandle | None = None
@@ -124,11 +122,11 @@ class ServerClock:
 class AfterInput:
     """Calls `call` once all input now in the sockets has been handled.
 
-    An event loop may run a due timer without having polled its sockets since the timer became due:
-    after a stop, its wait returns without events. So a deadline with a penalty waits for a complete
-    poll. A callback scheduled now runs before the results of the next poll are handled; a callback
-    that this one schedules runs after them. (This holds for asyncio's selector loops and for
-    uvloop; `tests/server/net/test_loop_clock.py` checks it.)
+    After the process was stopped, an event loop may run a timer before it reads input that arrived
+    earlier. So a deadline that penalizes somebody must wait until the loop has polled its sockets.
+    A callback scheduled now runs before the results of the next poll are handled. A second
+    callback, scheduled by the first, runs after them. (This holds for asyncio's selector loops and
+    for uvloop; `tests/server/net/test_loop_clock.py` checks it.)
     """
 
     __slots__ = ("_call", "_handle", "_left", "_loop")

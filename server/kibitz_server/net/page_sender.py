@@ -1,7 +1,7 @@
 """Sends a long page on one connection, piece by piece, as the transport has room.
 
-Each piece is read after the previous one was written out, so a slow client costs the memory of one
-piece (`downloads`). A client that does not receive a piece in time is dropped.
+It reads each piece after the previous one was written to the socket, so a slow client takes the
+memory of only one piece (`downloads`). A client that does not receive a piece in time is dropped.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class PageSender:
         self, pieces: AsyncIterator[bytes], download: Download, chunked: bool
     ) -> bool:
         async for piece in pieces:
-            if self._lost:  # while the piece was being read from disk
+            if self._lost:  # the client may be gone by now
                 return False
             download.hold(len(piece))
             self._expect_progress()

@@ -1,11 +1,11 @@
 """The other side of a connection, as used by the rest of the server.
 
-It contains the player's identity, its subscriptions and its rate limits, and sends answers, news
+A peer has the player's identity, its subscriptions and its rate limits. It sends answers, events
 and the closing handshake. `connection.Connection` reads its input.
 
-To close, the server sends a close frame, then half-closes. It discards further input unprocessed,
-so that the other side has time to read the reason (a lingering close). If that takes too long, the
-server aborts the connection.
+To close, the server sends a close frame, then half-closes. It keeps reading and discards the input,
+because closing the socket at once could destroy the close frame before the other side reads it (a
+lingering close). If that takes too long, the server aborts the connection.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ class PeerHandler(Protocol):
         """Return whether another connection from this address is allowed."""
 
     def relocate(self, peer: Peer) -> bool:
-        """Return whether the connection is allowed from the address named in its headers."""
+        """Return whether the connection is allowed, given the address in its proxy's headers."""
 
     def may_stay(self, peer: Peer) -> bool:
-        """Return whether a connection may be kept open after a page, for another request."""
+        """Return whether an HTTP connection may stay open for another request."""
 
     def move(self, peer: Peer, move: Move) -> None:
         """Carry out a move, or refuse it and call `peer.charge_unanswered`."""
@@ -72,7 +72,7 @@ class PeerHandler(Protocol):
         """Carry out a request that was already charged."""
 
     def disconnected(self, peer: Peer) -> None:
-        """Handle the loss or closing of a connection; its further input is ignored."""
+        """Handle a connection that was lost or is being closed; its further input is ignored."""
 
     def socket_closed(self, peer: Peer) -> None:
         """Handle a closed socket."""
@@ -99,7 +99,7 @@ class PeerContext:
     send_limits: SendLimits
     rate_limits: RateLimits
     access: AccessPolicy = field(default_factory=AccessPolicy)
-    """Decides which requests are served, by their headers."""
+    """Decides from a request's headers whether to serve it."""
     guest_networks: GuestNetworks = field(default_factory=GuestNetworks)
     """Networks whose addresses count as many people."""
     pages: PageSource
@@ -149,7 +149,7 @@ class Peer:
         self.address = str(name[0]) if name else "?"
         self.local = is_loopback(self.address)
         self.proxied = context.access.is_proxy(self.address)
-        """Whether a proxy made the connection, so that only headers give the client's address."""
+        """Whether a proxy made the connection. Then only the headers have the client's address."""
         self.send_queue = SendQueue(
             transport, context.batcher, context.send_limits, self._read_too_slowly
         )
@@ -160,8 +160,8 @@ class Peer:
         self.speaks_websocket = False
         """Whether the handshake is complete."""
         self.is_unread = False
-        """Whether one of its requests waits for a later turn of the event loop; no input is read
-        meanwhile.
+        """Whether one of its requests waits for a later event loop iteration. Until then no input
+        is read.
         """
         self.leaving = False
         """Whether the connection is being closed."""
@@ -178,7 +178,7 @@ class Peer:
         self.capabilities: Capabilities | None = None
         """The bot's capabilities, as stated in its hello."""
         self.instance: str | None = None
-        """An identifier of its program, a secret shared with the server."""
+        """A secret identifier of the client program, from its hello."""
         self.newer = False
         """Whether its hello announced a newer protocol version than the server's."""
         self.views: WantedViews = "turn"
@@ -189,10 +189,10 @@ class Peer:
         """The unanswered requests passed to the handler, with the names of their ignored fields."""
 
     def request_key(self, request: int) -> str | None:
-        """Return what identifies a request of this connection's program to a log.
+        """Return the key by which a log recognizes a resent request of this program.
 
-        None if the program has no `instance`: the server cannot tell it from other programs of its
-        player, which may number their requests alike. The key reveals none of its parts.
+        None if the program sent no `instance`. Other programs of the same player may use the same
+        request numbers, and the server could not distinguish them. The key is a hash of its parts.
         """
         if self.identity is None or self.instance is None:
             return None
@@ -208,7 +208,7 @@ class Peer:
         self.send_queue.send(message_frame(message))
 
     def send(self, message: ServerMessage) -> None:
-        """Send news that must not be dropped."""
+        """Send a message that must not be dropped."""
         self.send_queue.send(message_frame(message))
 
     def refuse(
@@ -253,7 +253,7 @@ class Peer:
     # --- rate limits ------------------------------------------------------------------------
 
     def charge(self, cost: float, request: int) -> bool:
-        """Charge the peer; over its limits, refuse the request or close, and return False."""
+        """Charge the peer. If it is over a limit, refuse the request or close, and return False."""
         charged = self.charge_unanswered(cost)
         if charged is ChargeResult.REFUSED:
             wait_ms = self.rate_limiter.retry_after_ms(cost, self._context.loop.time())
@@ -307,7 +307,7 @@ class Peer:
         self.leave()
 
     def leave(self, patience_s: float | None = None) -> None:
-        """Ignore further input; the other side has some seconds to read pending output."""
+        """Ignore further input; the other side has `patience_s` to read pending output."""
         self.leaving = True
         self._context.timeouts.leaving(self, patience_s)
         self._report_gone()
@@ -345,6 +345,6 @@ def half_close(transport: Transport) -> None:
         transport.write_eof()
 
 
-@lru_cache(maxsize=1)  # all pings of one check are sent at the same time
+@lru_cache(maxsize=1)  # cached, because all pings of one check have the same payload
 def _ping_frame(payload: bytes) -> bytes:
     return ping_frame(payload)

@@ -1,20 +1,21 @@
 """Rate limits for a connection's requests, by token buckets. Pure: `now` is in seconds.
 
-A connection has its own bucket, and shares one with all connections of its account and one with all
-connections of its address. A request's model defines its cost; a bucket fills at its rate up to its
-burst. A request that finds a bucket empty is refused, with the time after which to retry, and is
-still charged. A client that continues regardless goes into debt, until the connection is closed.
+A connection has its own bucket. It shares a second one with all connections of its account, and a
+third one with all connections of its address. Each request takes its cost, which its model defines,
+from all three. A bucket refills at its rate, up to its burst. If one has too little, the request is
+refused with a retry delay, but is still charged. A client that keeps sending requests goes into
+debt, and finally the server closes its connection.
 
     full = burst ... 0      requests are carried out
          0 ... -burst       requests are refused, rate_limited
             below -burst    the connection is closed
 
-If nodes serve side by side, a player's rates are divided among the nodes where the player is
-connected, so that the limits apply to all of them together. When a node learns that a player is
-also connected elsewhere, only the rate of the bucket changes; the costs of requests do not.
+If several nodes serve, a player's rates are divided by the number of nodes to which the player is
+connected, so that the limits apply to all nodes together. When that number changes, the rates of
+the player's buckets change; the costs of requests do not.
 
-A move that answers a turn is free, because the server sets the pace of turns: a bot in a hundred
-fast matches is not a flood. A refused move is charged afterwards.
+A move that answers a turn is free, because the server sets the pace of turns: a bot that plays a
+hundred fast matches is not a flooder. A refused move is charged afterwards.
 """
 
 from __future__ import annotations
@@ -48,11 +49,11 @@ class RateLimits:
     socket: Rate = Rate(20, 40)
     account: Rate = Rate(60, 240)
     address: Rate = Rate(200, 1000)
-    """Requests from one address; not applied to loopback, where one machine runs all the bots."""
+    """Requests from one address. Not applied to loopback, because one machine may run many bots."""
     comments: Rate = Rate(0.5, 5)
     """Comments by one player, in all matches."""
     comments_an_address: Rate = Rate(5, 50)
-    """Comments by all players of an address; each remains in a record permanently."""
+    """Comments by all players of an address. Limited because each comment is kept permanently."""
     notes: Rate = Rate(100, 400_000)
     """Characters in a player's notes, in all matches."""
     openings: Rate = Rate(180 / 3600, 60)
@@ -78,15 +79,15 @@ class RateLimits:
     http: float = 1
     """The cost of an HTTP request or a handshake, charged to the address."""
     static: float = 0.2
-    """The cost of a file of the web pages: low, because a page needs dozens, and a classroom behind
-    one address needs thirty times as many.
+    """The cost of a file of the web pages. It is low, because a page needs dozens of files, and a
+    classroom may load thirty pages from one address.
     """
     record: float = 10
     """The cost of a request for a record or the metrics."""
 
 
 class Bucket:
-    """A level that rises over time up to the burst of its rate, and falls with each charge."""
+    """A token bucket: its level rises up to the burst of its rate, and each charge lowers it."""
 
     __slots__ = ("_at", "_level", "rate")
 
@@ -108,16 +109,16 @@ class Bucket:
         return self._level
 
     def set_rate(self, rate: Rate, now: float) -> None:
-        """Change the rate; the amount spent and not yet refilled remains spent."""
+        """Change the rate. The amount that is missing from a full bucket stays the same."""
         self._level = self.level(now) - self.rate.burst + rate.burst
         self.rate = rate
 
 
 class SharedBuckets(Generic[K]):
-    """Buckets that connections share, kept while they are in use or not yet full again.
+    """Buckets that connections share.
 
-    So a flooder that reconnects gets its emptied bucket back. A full bucket is equivalent to a new
-    one, and is dropped. So is the oldest unused bucket if there are more than `most`.
+    An unused bucket stays until it is full again, so that a flooder who reconnects gets its empty
+    bucket back. If there are more than `most`, the bucket that was unused for longest is dropped.
     """
 
     def __init__(self, rate: Rate, most: int = 10_000) -> None:
@@ -126,7 +127,7 @@ class SharedBuckets(Generic[K]):
         self._used: dict[K, tuple[Bucket, int]] = {}
         """Buckets in use, each with its number of users."""
         self._idle: dict[K, Bucket] = {}
-        """Buckets no longer in use that may not be full yet, the longest idle first."""
+        """Unused buckets that may not be full yet; the longest unused one comes first."""
 
     def __len__(self) -> int:
         return len(self._used) + len(self._idle)
@@ -147,10 +148,10 @@ class SharedBuckets(Generic[K]):
             bucket.set_rate(rate, now)
 
     def acquire(self, key: K, now: float, rate: Rate | None = None) -> Bucket:
-        """Return the bucket of `key`, which is in use until `release`.
+        """Return the bucket of `key`, which counts as in use until `release`.
 
-        `rate` is the key's own rate, if any. Always pass the same rate, apart from changes by
-        `set_rate`.
+        `rate` replaces the default rate for this key. Always pass the same rate for a key, unless
+        `set_rate` has changed it.
         """
         bucket, users = self._used.get(key, (None, 0))
         if bucket is None:
@@ -172,7 +173,7 @@ class SharedBuckets(Generic[K]):
     def charge(self, key: K, now: float, rate: Rate | None = None, cost: float = 1) -> int:
         """Take `cost` from the bucket of `key`, which need not be in use.
 
-        Return 0, or take nothing and return the milliseconds until there is enough.
+        Returns 0. If the bucket has too little, takes nothing and returns the milliseconds to wait.
         """
         bucket = self.acquire(key, now, rate)
         missing = cost - bucket.level(now)
@@ -210,7 +211,7 @@ class RateLimiter:
         self._shared = (*self._shared, bucket)
 
     def charge(self, cost: float, now: float) -> ChargeResult:
-        """Charge a request to all buckets, whatever the result."""
+        """Charge a request to all buckets, even if one of them has too little."""
         left = self._own.charge(cost, now)
         paid = self.charge_shared(cost, now)
         if paid and left >= 0:
@@ -223,8 +224,8 @@ class RateLimiter:
         """Charge only the shared buckets; return whether each of them had enough."""
         paid = True
         for bucket in self._shared:
-            # A shared bucket never goes into debt: a flooder's own bucket closes its connection,
-            # and its siblings' stay open.
+            # A shared bucket never goes into debt. So a flooder loses its connection because of its
+            # own bucket, and other connections that share a bucket with it stay open.
             if bucket.level(now) < cost:
                 paid = False
             else:

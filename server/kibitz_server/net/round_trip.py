@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 SAMPLES = 8
-"""The number of recent measurements to choose the round trip from."""
+"""The round trip is the shortest of this many recent measurements."""
 
 
 class RoundTrip:
@@ -18,8 +18,8 @@ class RoundTrip:
         self.ms = 0
         """The round trip in milliseconds, 0 before the first pong.
 
-        It is the shortest of the last few, in which neither side was busy with something else, such
-        as loading a bot. NTP's clock filter does the same (RFC 5905, section 10).
+        It is the shortest of the last few: in longer ones a side may have been busy, for instance
+        loading a bot. NTP's clock filter does the same (RFC 5905, section 10).
         """
 
     @property

@@ -1,12 +1,12 @@
 """The send queue of a connection, with its policies for slow readers.
 
-Frames from one turn of the event loop are written together: the first frame adds the queue to the
-server's list, and a callback at the end of the turn writes each queue's frames with one call.
-Droppable frames may wait longer: each turn writes only some of the queues that have no other
-frames. So the news of a match with a thousand spectators does not delay players by a thousand
-writes.
+The frames that an event loop iteration sends to a connection are written together. The first frame
+adds the queue to the server's list, and a callback at the end of the iteration writes each queue's
+frames with one call. Droppable frames may wait longer: each iteration writes only some of the
+queues that have no other frames. So an event of a match with a thousand spectators does not delay
+players by a thousand writes.
 
-While the transport cannot accept more (it is *paused*), nothing is written, and each kind of news
+While the transport cannot accept more (it is *paused*), nothing is written. Each kind of message
 has its own policy:
 
     answers, a player's news    kept, up to `SendLimits.frames_bytes`; then the peer is too slow
@@ -15,17 +15,16 @@ has its own policy:
     a lobby's changes           dropped; when the peer reads again, it gets the whole lobby
     changes of the hall         dropped; when the peer reads again, it gets the whole hall
 
-Sending never calls callbacks. A queue that overflows accepts no more frames and is reported at the
-end of the turn. So a sender may iterate over its collection of peers without any of them leaving it
-meanwhile.
+Sending never calls callbacks. A queue that overflows accepts no more frames, and is reported at the
+end of the iteration. So a sender can iterate over its collection of peers, and no peer is removed
+from the collection meanwhile.
 
 A slow spectator costs a few references, a slow player a bounded queue. Neither blocks anyone else.
 `timeouts` aborts a transport that stays paused without any progress.
 
-A peer that is behind in many matches, or starts to watch many at once (`skip`), gets their
-snapshots one after the other: about as many as the transport accepts without pausing, and more when
-these were written. So hundreds of snapshots reach a peer as fast as it reads them, and are never in
-memory all at once.
+A peer that is behind in many matches, or starts to watch many at once (`skip`), needs many
+snapshots. It gets about as many as the transport accepts without pausing, and further ones when
+these were written. So hundreds of snapshots are never in memory all at once.
 """
 
 from __future__ import annotations
@@ -43,20 +42,21 @@ from kibitz_server.net.send_limits import SendLimits
 
 LOG = logging.getLogger("kibitz.net")
 PATIENT_AT_ONCE = 128
-"""The number of queues with only droppable frames that one turn writes. Each takes a system call,
-so this takes about a millisecond. It is a count, not a duration, to make tests deterministic."""
+"""The number of queues with only droppable frames that one event loop iteration writes. Each takes
+a system call; all of them take about a millisecond. It is a count, not a duration, to make tests
+deterministic."""
 MAX_AWAITED = 16
 """The number of snapshots that a queue may have requested but not received. A match that waits for
-the disk sends its snapshot later, and one commit may release all of them."""
+the disk sends its snapshot later, so one commit may release all of them at once."""
 
 
 class SnapshotSource(Protocol):
-    """A source of skipped news, which can send a peer the current state instead."""
+    """A match, a lobby or the hall: it can send its current state to a peer that missed changes."""
 
     def send_snapshot(self, queue: SendQueue) -> None:
         """Send the current state, now or soon, after calling the queue's `caught_up`.
 
-        If the queue is paused by then, send nothing: it asks again after it resumes.
+        If the queue is paused by then, send nothing: it requests the state again when it resumes.
         """
 
 
@@ -66,7 +66,7 @@ def message_frame(message: Answer | ServerMessage) -> bytes:
 
 
 class WriteBatcher:
-    """The send queues of a server that have frames to write at the end of this turn of the loop."""
+    """Writes the send queues with new frames at the end of each event loop iteration."""
 
     __slots__ = ("_loop", "_overflowed", "_patient", "_ready", "_scheduled")
 
@@ -74,9 +74,9 @@ class WriteBatcher:
         self._loop = loop
         self._ready: list[SendQueue] = []
         self._patient: deque[SendQueue] = deque()
-        """The queues that may wait for a later turn."""
+        """The queues that may wait for a later iteration."""
         self._overflowed: list[SendQueue] = []
-        """The queues whose peers are too slow and were not reported yet."""
+        """The queues that overflowed and were not reported yet."""
         self._scheduled = False
 
     def add(self, queue: SendQueue) -> None:
@@ -85,13 +85,13 @@ class WriteBatcher:
             self._schedule()
 
     def add_patient(self, queue: SendQueue) -> None:
-        """Write a queue in one of the next turns, after those already waiting."""
+        """Write a queue in one of the next iterations, after those already waiting."""
         self._patient.append(queue)
         if not self._scheduled:
             self._schedule()
 
     def add_overflowed(self, queue: SendQueue) -> None:
-        """Report a queue at the end of this turn; a sender may be iterating over peers now."""
+        """Report a queue at the end of the iteration; a sender may be iterating over peers now."""
         self._overflowed.append(queue)
         if not self._scheduled:
             self._schedule()
@@ -155,7 +155,7 @@ class SendQueue:
         limits: SendLimits,
         on_overflow: Callable[[], None],
     ) -> None:
-        """`on_overflow` is called at the end of a turn in which the queue exceeds its limit."""
+        """`on_overflow` is called at the end of the iteration in which the queue overflowed."""
         self._transport = transport
         self._batcher = batcher
         self._limits = limits
@@ -164,18 +164,18 @@ class SendQueue:
         self._queued_bytes = 0
         """Bytes in `_frames` while the transport is paused."""
         self._skipped: dict[SnapshotSource, bool] | None = None
-        """The matches and lobbies whose news is dropped until the peer gets their current state.
-        The value tells whether that state was requested.
+        """The sources of which the peer missed changes. Further changes are dropped until the peer
+        gets the source's current state. The value tells whether that state was requested.
         """
         self._patient = False
-        """Whether all `_frames` may wait for a later turn."""
+        """Whether all `_frames` may wait for a later iteration."""
         self._overflowed = False
         """Whether the limit was exceeded, so that the queue accepts no more frames."""
         self.paused = False
         self.closed = False
 
     def send(self, frame: bytes) -> None:
-        """Send a frame that must not be dropped: an answer, or a player's news."""
+        """Send a frame that must not be dropped, such as an answer or an event for a player."""
         if self.closed:
             return
         frames = self._frames
@@ -188,7 +188,7 @@ class SendQueue:
         frames.append(frame)
 
     def send_droppable(self, frame: bytes, source: SnapshotSource) -> None:
-        """Send a spectator's news of a match, or a lobby's change, unless the peer is behind."""
+        """Send a change of `source`, unless the peer is behind and will get its whole state."""
         if (self.paused or self._skipped is not None) and self.is_behind(source):
             self.skip(source)
         elif not self.closed:
@@ -198,15 +198,15 @@ class SendQueue:
             self._frames.append(frame)
 
     def is_behind(self, source: SnapshotSource) -> bool:
-        """Return whether news of a match or a lobby would be dropped now."""
+        """Return whether changes of a source would be dropped now."""
         return self.paused or (self._skipped is not None and source in self._skipped)
 
     def is_skipped(self, source: SnapshotSource) -> bool:
-        """Return whether the peer waits for the state of a match or lobby, instead of its news."""
+        """Return whether the peer waits for the current state of a source."""
         return self._skipped is not None and source in self._skipped
 
     def skip(self, source: SnapshotSource) -> None:
-        """Record that the peer lacks the state of a match or a lobby; `catch_up` requests it."""
+        """Record that the peer needs the current state of a source; `catch_up` requests it."""
         if not self.closed:
             if self._skipped is None:
                 self._skipped = {}
@@ -235,12 +235,12 @@ class SendQueue:
         if self._frames:
             self._batcher.add(self)
         if self._skipped is not None:
-            # Sources that have not answered a request may never do so, if their match was reloaded.
+            # Request all states again: a match that was reloaded does not answer earlier requests.
             self._skipped = dict.fromkeys(self._skipped, False)
             self.catch_up()
 
     def catch_up(self) -> None:
-        """Request snapshots of skipped sources, enough to fill one write; `flush` continues."""
+        """Request states of skipped sources until one write is full; `flush` continues."""
         skipped = self._skipped
         if skipped is None or self.paused or self.closed:
             return
@@ -257,7 +257,7 @@ class SendQueue:
             awaited += source in (self._skipped or ())
 
     def caught_up(self, source: SnapshotSource) -> None:
-        """Record that the peer now gets the state of a match or a lobby, and its news again."""
+        """Record that the peer gets the current state of a source, and changes again."""
         if self._skipped is not None:
             self._skipped.pop(source, None)
             self._skipped = self._skipped or None
@@ -267,8 +267,8 @@ class SendQueue:
         self.closed = True
         self._frames = []
         self._skipped = None
-        # The owner refers to the queue. Dropping the reference back frees both without a garbage
-        # collection.
+        # Owner and queue refer to each other. Without this reference, both are freed without a
+        # garbage collection.
         self._on_overflow = _ignore
 
     def _enqueue(self, frame: bytes) -> None:
@@ -281,6 +281,6 @@ class SendQueue:
             self._batcher.add_overflowed(self)
 
     def report_overflow(self) -> None:
-        """Report to the owner that the peer is too slow, unless it has left by now."""
+        """Report to the owner that the peer is too slow, unless the queue is closed by now."""
         if not self.closed:
             self._on_overflow()

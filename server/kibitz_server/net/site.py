@@ -4,7 +4,8 @@ Pure. The program that starts the server passes it a site (`Site`). Clients may 
 if its path changes with its content. They revalidate any other file each time, which mostly results
 in 304 (RFC 9110, section 13). Text is compressed once, when a client first accepts compression.
 Every file is sent with a content security policy that forbids foreign content and inline scripts
-and styles. So other people's names and comments cannot become code, whatever a page does with them.
+and styles. So other people's names and comments cannot run as code, even if a page handles them
+wrongly.
 """
 
 from __future__ import annotations
@@ -54,21 +55,22 @@ class SiteFile(Protocol):
 
 
 Site: TypeAlias = Callable[[str], SiteFile | None]
-"""Returns the file at a path other than those of the server's own pages, or None."""
+"""Returns the file at a path, or None. The paths of the server's own pages come first."""
 
 
 def site_response(
     file: SiteFile, request: Headers, *, head: bool, keep: bool, servers: Sequence[str] = ()
 ) -> Response:
-    """Return the answer to a request for a file; `keep` the connection for another one.
+    """Return the answer to a request for a file.
 
-    `servers` are websocket URLs; pages may connect to their origins and to their own.
+    With `keep`, the connection stays open for another request. `servers` are websocket URLs of
+    other servers that the pages may connect to.
     """
     headers = Headers(SECURITY_HEADERS)
     if servers:
         policy = headers.pop("Content-Security-Policy")
         own = "connect-src 'self'"
-        # A source with a path would allow only that path, without the paths below it.
+        # A source with a path would allow only that exact path, so use the origin.
         origins = sorted({"/".join(url.split("/")[:3]) for url in servers})
         headers["Content-Security-Policy"] = policy.replace(own, " ".join([own, *origins]))
     headers["Connection"] = "keep-alive" if keep else "close"

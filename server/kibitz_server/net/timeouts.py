@@ -1,12 +1,12 @@
-"""Timeouts of connections: late handshakes, hellos, pongs, closes and readers; one timer for all.
+"""Timeouts of connections: late handshakes, hellos, pongs, closes and readers.
 
-A timer per peer would cost too much. All peers get the same intervals, so the dictionaries below
-are queues ordered by deadline: a check looks at the front of each and at the few peers that are in
-trouble. A check pings only its share of the peers, so that peers that connected together do not
-keep answering together. If many are late together, such as a crowd of unfinished handshakes, each
-turn of the event loop ends a few of them (`turn_budget`). Input the server has not read yet never
-times out, neither while the server stood still (`loop_clock`) nor while a request of the peer waits
-for its turn.
+One timer serves all peers, because a timer for each would cost too much. The intervals are the same
+for all peers, so the dictionaries below are queues ordered by deadline. A check looks at the front
+of each, and at the few peers that are slow readers. It pings only some of the peers, so that peers
+that connected at the same time are not always pinged at the same time. If many peers are late
+together, such as a crowd of unfinished handshakes, each event loop iteration closes a few of them
+(`turn_budget`). A peer does not time out while its input may be waiting in the socket: after the
+server stood still (`loop_clock`), or while one of its requests waits for a later iteration.
 
     late with                 deadline           then
     handshake                 handshake_s        aborted
@@ -40,28 +40,28 @@ class TimeoutConfig:
     hello_s: float = 10
     ping_every_s: float = 10
     ping_soon_s: float = 0.5
-    """The time between the first pings of a playing peer, which measure the round trip before it
-    matters.
+    """The time between the first pings of a peer that plays. They are frequent, so that its round
+    trip is known early.
     """
     pong_s: float = 18
-    """Long, because on a busy machine a healthy client may have to wait for seconds. TCP detects a
+    """It is long, because a healthy client on a busy machine may not run for seconds. TCP detects a
     vanished host earlier (`app.server.USER_TIMEOUT_MS`).
     """
     close_s: float = 3
     stuck_s: float = 3
-    """The time for which a peer may read nothing from its full transport."""
+    """How long a peer may read nothing while its transport is full."""
     sweep_s: float = 0.25
     """The longest time between two checks."""
     pings_a_sweep: int = 10
-    """The average number of pings per check above which checks become more frequent: moves have to
-    wait while many peers are pinged, and while their pongs are read."""
+    """If checks send more pings than this on average, they become more frequent. Moves have to wait
+    while the server sends many pings and reads the pongs."""
 
 
 class TimedPeer(Protocol):
     """A peer with deadlines."""
 
     is_unread: bool
-    """Whether the server is not reading from it, so that its input may be waiting."""
+    """Whether the server has stopped reading from it, so that its input may be waiting."""
 
     def ping(self) -> None: ...
 
@@ -82,14 +82,14 @@ class Timeouts:
         observe_lag: Callable[[float], None] | None = None,
         seconds: Callable[[], float] | None = None,
     ) -> None:
-        """Measure deadlines by `seconds`, the server's clock; by default the loop's clock."""
+        """`seconds` is the clock for deadlines; the default is the loop's clock."""
         self._loop = loop
         self._config = config
         self._turns = turns
         self._observe_lag = observe_lag
         self._seconds = loop.time if seconds is None else seconds
         self._awaited: dict[TimedPeer, tuple[float, Callable[[], None]]] = {}
-        """Peers that owe a request or a hello, each with the call that ends it."""
+        """Peers that have not sent their request or hello yet, with callbacks that close them."""
         self._to_ping: dict[TimedPeer, float] = {}
         self._to_ping_soon: dict[TimedPeer, float] = {}
         self._pinged: dict[TimedPeer, float] = {}
@@ -136,7 +136,7 @@ class Timeouts:
             self._ping(peer)
 
     def ponged(self, peer: TimedPeer, *, soon: bool = False) -> None:
-        """Handle a pong and schedule the next ping: `soon` if there were few so far."""
+        """Handle a pong and schedule the next ping, `soon` if few round trips were measured."""
         if self._pinged.pop(peer, None) is None:
             return
         if soon:
@@ -189,7 +189,7 @@ class Timeouts:
             self._check_stalled(peer, since, backlog, now)
 
     def _next_interval_s(self) -> float:
-        """Return the time until the next check, which is short if many peers must be pinged."""
+        """Return the seconds until the next check; fewer if there are many peers to ping."""
         config, often = self._config, len(self._to_ping_soon)
         seldom = len(self._to_ping) + len(self._pinged)
         pings_a_second = seldom / config.ping_every_s + often / config.ping_soon_s

@@ -1,7 +1,7 @@
 """Closes the connections of tokens that were revoked or have expired.
 
-The operator revokes tokens in the database while the server is running, which does not notify the
-server. So the server checks the database regularly while any connection uses a token.
+The operator revokes tokens in the database, and the running server is not notified. So the server
+checks the database regularly while any connection uses a token.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LOG = logging.getLogger("kibitz.net")
 CHECK_INTERVAL_S: Final = 2.0
 """Seconds by which a connection may outlive its token."""
 SHARED_INTERVAL_S: Final = 0.4
-"""The same for servers that share the tokens, each with a copy in memory."""
+"""The same if servers share the tokens, and each has a copy in memory."""
 
 
 class TokenWatch:

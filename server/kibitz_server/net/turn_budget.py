@@ -1,13 +1,13 @@
-"""Limits the work of requests in one turn of the event loop; further requests wait.
+"""Limits the work of requests in one iteration ("turn") of the event loop.
 
-Many clients together may briefly cause more work than their rate limits allow in the long run:
-fifty connections that each spend their whole burst at once cause seconds of work. An event loop
-that did all of it before polling its sockets again would delay every player. So the requests of one
-turn share a limit, in the units in which they are charged (`rate_limit`). Requests over the limit
-run in the next turns, in order of arrival, and the loop reads new input between turns.
+If fifty connections send their whole burst of requests at once, they cause seconds of work,
+although each stays within its rate limit. An event loop that did all of this work before polling
+its sockets again would delay every player. So the requests of one iteration share a limit, in the
+units of `rate_limit`. Requests over the limit run in the next iterations, in order of arrival, and
+the loop reads new input in between.
 
-Moves never wait, because the turns of matches limit their number. The server does not read from a
-connection whose request waits (`Connection`), so each has at most one waiting request.
+Moves never wait, because there can only be one for each turn of a match. The server does not read
+from a connection whose request waits (`Connection`), so each has at most one waiting request.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from collections.abc import Callable
 
 LOG = logging.getLogger("kibitz.net")
 UNITS_A_TURN = 24.0
-"""The budget per turn; a unit is 30 to 100 us of work."""
+"""The budget per iteration; a unit is 30 to 100 us of work."""
 
 
 class TurnBudget:
-    """The remaining budget of an event loop's current turn, and the queue of waiting calls."""
+    """The remaining budget of the current event loop iteration, and the queue of waiting calls."""
 
     __slots__ = ("_armed", "_loop", "_spent", "_units", "_waiting")
 
@@ -32,7 +32,7 @@ class TurnBudget:
         self._units = units
         self._spent = 0.0
         self._armed = False
-        """Whether the end of this turn is scheduled."""
+        """Whether the end of this iteration is scheduled."""
         self._waiting: deque[Callable[[], None]] = deque()
 
     @property
@@ -41,17 +41,17 @@ class TurnBudget:
         return self._spent >= self._units
 
     def spend(self, cost: float) -> None:
-        """Charge work done in this turn to the budget."""
+        """Charge work done in this iteration to the budget."""
         self._spent += cost
         self._arm()
 
     def wait(self, call: Callable[[], None]) -> None:
-        """Call a function in a later turn, after all waiting ones."""
+        """Call a function in a later iteration, after all waiting ones."""
         self._waiting.append(call)
         self._arm()
 
     def run(self, cost: float, call: Callable[[], None]) -> None:
-        """Call a function now, or in a later turn if this turn's budget is spent."""
+        """Call a function now, or in a later iteration if the budget is spent."""
         if self.is_spent:
             self.wait(lambda: self.run(cost, call))
         else:

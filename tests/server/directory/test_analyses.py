@@ -96,7 +96,7 @@ async def test_an_address_has_a_share_of_the_queue() -> None:
     bench = Bench(AnalysisLimits(waiting_an_address=1))
     bench.analyses.ask("m1", 10, FAR)
     bench.analyses.ask("m2", 10, FAR)
-    with pytest.raises(QueueFull, match="1 matches of your address wait"):
+    with pytest.raises(QueueFull, match="1 matches from your address are already waiting"):
         bench.analyses.ask("m3", 10, FAR)
     for match, address, people in (("m3", "192.0.2.2", 0), ("m4", None, 0), ("m5", FAR, 30)):
         assert isinstance(bench.analyses.ask(match, 10, address, people), Progress)
