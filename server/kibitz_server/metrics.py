@@ -1,7 +1,7 @@
 """Counters and measurements of the server, in Prometheus format.
 
-The hot path updates plain integers and lists, which are converted to samples only when the page is
-requested. Each server has its own registry.
+For speed, the server updates plain integers and lists. They are converted to samples only when the
+page is requested. Each server has its own registry.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from kibitz_protocol.wire.records import Cause
 from kibitz_protocol.wire.refusals import Code
 
-if TYPE_CHECKING:  # imports the library on the first request for the page
+if TYPE_CHECKING:  # imported here, so that only the first request for the page loads the library
     from prometheus_client.core import Metric
 
 SECONDS_BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)

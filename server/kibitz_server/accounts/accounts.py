@@ -129,13 +129,14 @@ class Accounts:
         self._operators = frozenset(map(skeleton, operators))
         self._organizer = None if organizer is None else digest_of(organizer)
         self._viewers: set[str] = set()
-        """Guests that represent the organizer's browsers and terminals, which reconnect as such."""
+        """The guests that are browsers or terminals of the organizer. They reconnect with its
+        rights."""
         self._tickets = tickets or Tickets(time.monotonic)
         self._store = store
         self._players = store.players
         self._guests = guests
         self.public_boards = False
-        """Whether viewers are admitted from everywhere; otherwise only from where guests are."""
+        """Whether viewers are admitted from everywhere. If not, only where guests are admitted."""
         self._busy = busy
         self._by_secret: dict[bytes, Identity] = {}
         self._by_skeleton: dict[str, Identity] = {}
@@ -212,8 +213,8 @@ class Accounts:
     def save(self, admission: Admission) -> None:
         """Write a fresh guest within a quarter second, and before anything that names it.
 
-        A guest who has only said hello has nothing to lose in a crash, so it is welcomed before it
-        is on disk. That way a crowd of guests costs only a few commits.
+        The server sends the welcome before the guest is on disk, because a guest who has only said
+        hello loses nothing in a crash. So the guests of a crowd share a few commits.
         """
         guest = _FreshGuest(self, admission.identity, digest_of(admission.resume))
         self._remember(guest.identity, guest.secret)
@@ -225,7 +226,7 @@ class Accounts:
     def house_bot(
         self, personality: str, number: int, former: Player | None, then: Callable[[bool], None]
     ) -> Admission:
-        """Create the identity of a house bot, or give `former` a new secret to reconnect with."""
+        """Create the identity of a house bot, or give the existing one `former` a new secret."""
         resume = new_secret()
         secret = digest_of(resume)
         if former is None:
@@ -252,7 +253,7 @@ class Accounts:
         return identity.account and identity.skeleton in self._operators
 
     def void_tokens(self, present: Collection[bytes]) -> set[bytes]:
-        """Return those of the digests whose tokens were revoked or have expired."""
+        """Return the digests of tokens that were revoked or have expired."""
         return self._players.void_tokens(present, int(time.time()))
 
     def saved(self, guest: _FreshGuest) -> None:
@@ -260,7 +261,10 @@ class Accounts:
         self._forget(guest.identity, guest.secret)
 
     def not_saved(self, guest: _FreshGuest) -> None:
-        """Write a guest again after its batch was lost, along with everything that named it."""
+        """Write a guest again after its batch was lost.
+
+        Entries that name the guest were in the same batch or a later one, so they were lost too.
+        """
         if self._store.failure is None and guest.secret in self._by_secret:
             self._write(guest)
 
@@ -303,7 +307,7 @@ class Accounts:
             self._tickets.use_up(ticket)
             return new_viewer()
         row = self._players.by_key(key)
-        if row is None:  # the other node has just written it, or it was deleted since
+        if row is None:  # the row from the other node may not be here yet, or was deleted
             raise Denied(Code.UNAVAILABLE, "this node does not know you yet")
         self._tickets.use_up(ticket)
         return identity_of(row)
@@ -331,7 +335,7 @@ class Accounts:
         return Admission(Identity(player, account=False, skeleton=looks), new_secret(), fresh=True)
 
     def _require_free(self, name: str, looks: str) -> None:
-        """Refuse a name that is in use; drop an absent guest that had it."""
+        """Refuse a name that is in use; if only an absent guest has it, drop that guest."""
         owner = self._by_skeleton.get(looks)
         if owner is None:
             row = self._players.by_skeleton(looks)

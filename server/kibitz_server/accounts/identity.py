@@ -23,7 +23,7 @@ class Identity:
     account: bool
     skeleton: str | None
     viewer: bool = False
-    """Whether it only watches; it then has no name of its own and is never saved."""
+    """Whether it only watches. A viewer chooses no name and is never saved."""
 
     @property
     def key(self) -> str:

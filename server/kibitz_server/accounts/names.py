@@ -1,9 +1,9 @@
 """Names: which texts may be names, and which names look too similar.
 
-`normalise` checks every name that people type. It returns the name to display: NFKC, spaces
-collapsed, and only letters, digits, the marks that letters carry, spaces, dots, dashes and
-underscores. So names contain no NUL, no control or format characters, no direction overrides, and
-nothing invisible.
+`normalise` checks every name that people type. It returns the name to display, in NFKC and with
+spaces collapsed. The name has only letters, digits, combining marks on letters, spaces, dots,
+dashes and underscores. So names contain no NUL, no control or format characters, no direction
+overrides, and nothing invisible.
 
 `skeleton` maps a name to a text shared by all names that look like it (following Unicode Technical
 Standard 39, section 4, and its table of confusables), regardless of case. Skeletons are only
@@ -38,7 +38,7 @@ RESERVED_WORDS = (
     *("admin", "administrator", "server", "kibitz", "root", "system", "sysop", "operator"),
     *("moderator", "mod", "support", "staff", "official", "referee", "arbiter"),
 )
-"""Words that suggest a person in charge, whether alone or combined."""
+"""Words that suggest a person in charge, alone or combined."""
 SCRIPT_COMBINATIONS = (
     frozenset({"LATIN", "HAN", "HIRAGANA", "KATAKANA"}),
     frozenset({"LATIN", "HAN", "BOPOMOFO"}),
@@ -49,7 +49,7 @@ _SCRIPTLESS = frozenset({"COMMON", "INHERITED"})
 _LEET = str.maketrans("435897", "aesbgt")
 """Digits that can be read as letters; `skeleton` handles 0 and 1."""
 _MAX_DIGITS = 2
-"""A reserved word with up to this many digits around it is still reserved, as in ``admin 7``."""
+"""A reserved word stays reserved with up to this many digits around it, as in ``admin 7``."""
 _PUNCTUATION = " ._-"
 _WITHOUT_PUNCTUATION = str.maketrans("", "", _PUNCTUATION)
 _PLAIN = re.compile(r"[A-Za-z0-9 ._-]+")
@@ -107,7 +107,7 @@ def prepare() -> None:
 def _has_refused_word(text: str) -> bool:
     """Return whether an ASCII name contains a refused word; nearly all names contain none.
 
-    Each character has one canonical spelling, so the search finds all readings of the name.
+    The search finds all readings of the name, because it compares canonical spellings.
     """
     return _refused_word().search(_canonical_spelling(_letters(text))) is not None
 
@@ -130,7 +130,7 @@ def house_name(personality: str, number: int) -> str:
     return normalise(f"{HOUSE_PREFIX} {bot[:room]} {number}")
 
 
-@lru_cache(maxsize=4096)  # the readings of one name share most parts
+@lru_cache(maxsize=4096)  # different readings of a name have most parts in common
 def skeleton(name: str) -> str:
     """Return the text that `name` shares with all names that look like it."""
     if name.isascii():
@@ -165,7 +165,7 @@ def _letters(text: str) -> str:
 
 
 def _canonical_spelling(letters: str) -> str:
-    """Return the text shared by all spellings of a word, with digits or look-alikes."""
+    """Return a text that all spellings of a word with digits or look-alikes have in common."""
     return skeleton(letters.translate(_LEET))
 
 
@@ -224,9 +224,10 @@ def _confusables() -> Mapping[str, str]:
     """Return the canonical text for each character in the table of confusables.
 
     The table pairs a character with one or more characters (`m` and `rn`) that look like it, in no
-    particular direction. So a class contains everything connected by pairs, and its least member
-    represents it. Upper and lower case join classes, but never two classes with different Latin
-    letters or digits: otherwise small Greek nu, which looks like v, would make v and n equal.
+    particular direction. So a class contains all texts connected by pairs, and its least member
+    represents it. The upper and lower case of a letter are in one class, unless both classes
+    already contain Latin letters or digits. For example, small Greek nu looks like v and capital nu
+    like N, but v and n must stay different.
     """
     classes = _ConfusableClasses()
     pairs = [
@@ -279,7 +280,7 @@ class _ConfusableClasses:
         return any(char.isascii() for member in self._of(text) for char in member)
 
     def spelling(self, members: Iterable[str]) -> str:
-        """Return a class's multi-character text in canonical form, or else its least member."""
+        """Return a class's longer text in canonical form or, if it has none, its least member."""
         longer = min((member for member in members if len(member) > 1), default="")
         if not longer:
             return _representative(members)

@@ -1,9 +1,10 @@
 """Tickets let a player continue on another node without sending its secret there.
 
-A ticket contains the player, the receiving node's start identifier, the expiry time, and the lobby
-that the player was redirected to. It is authenticated by HMAC-SHA256 (RFC 2104) with a key that all
-nodes share. A ticket is valid for `VALID_MS` by the database's clock, and only once: the node
-remembers used tickets until they expire, and a restarted node accepts no earlier ones.
+A ticket contains the player, the lobby to which it was redirected, the expiry time, and an
+identifier of the receiving node's current run. It is authenticated by HMAC-SHA256 (RFC 2104) with a
+key that all nodes share. A ticket is valid for `VALID_MS` by the database's clock, and only once.
+The node remembers used tickets until they expire. After a restart it has another identifier, and so
+accepts no earlier tickets.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ class Tickets:
         """The used tickets, each with its expiry time."""
 
     def synchronize(self, key: bytes, life: str, now_ms: int) -> None:
-        """Set the shared key, the identifier of this start, and the database's time."""
+        """Set the shared key, the identifier of this run, and the database's time."""
         self._key, self._life = key, life
         self._ahead_ms = now_ms - self._seconds() * 1000
 
     def issue(self, player: str, life: str, lobby: str) -> str | None:
-        """Return a ticket to a lobby on the node with start identifier `life`.
+        """Return a ticket to a lobby on the node whose current run has the identifier `life`.
 
         Returns None while the key is unknown.
         """

@@ -30,7 +30,7 @@ from kibitz_server.storage.opening import open_register
 
 @dataclass(frozen=True, slots=True)
 class IssuedToken:
-    """A new token; its text is only available now."""
+    """A new token. Its text cannot be retrieved later."""
 
     id: int
     token: str
@@ -112,7 +112,7 @@ def _account(registration: Registration, name: str, kind: Literal["bot", "human"
             raise StoreError(f"the account {owner.name!r} is a {owner.kind}, not a {kind}")
         return owner
     claim(name)  # an existing account keeps its name
-    if row is not None:  # a guest had the name, which the account gets now
+    if row is not None:  # take the name from the guest who had it
         registration.clear_skeleton(row.key)
     player = Player(player=new_key("a"), name=name, kind=kind)
     registration.add_account(row_of(Identity(player, True, looks)))

@@ -1,4 +1,4 @@
-"""A complete server: the only package that constructs everything and shuts it down.
+"""A complete server: this package builds it from the other packages and shuts it down.
 
     async with running(Config(db=path), games) as server:
         ...                                 # server.url, server.port, await server.drain()

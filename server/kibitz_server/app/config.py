@@ -34,7 +34,7 @@ UNLIMITED_DOWNLOADS = DownloadLimits(at_once=10**9, an_address=10**9, held_bytes
 
 
 def _read_by(read: Callable[[str], object]) -> AfterValidator:
-    """Return a validator that parses a text with `read`, so that errors name the key."""
+    """Return a validator that parses a text with `read`, so that error messages name the key."""
 
     def check(text: str) -> str:
         read(text)
@@ -135,7 +135,7 @@ class Config:
         """Return the rate limits: none if unlimited, except for an event's entrants."""
         if (
             self.unlimited and self.organizer is not None
-        ):  # on such a server only the organizer opens lobbies
+        ):  # on an event's server only the organizer opens lobbies
             return replace(
                 self.tariff,
                 openings=UNLIMITED,

@@ -43,9 +43,9 @@ def run(
 
     `site` provides the web pages that are served on the same port; `compile_command` starts the
     compilation of a game's rules, and `analysis_command` the analysis of a match. Returns the
-    signal that ended the server. The process then ends even if a thread still waits for a disk that
-    does not respond. Raises `StoreError` if the database cannot be used, or if another server has
-    taken it over.
+    signal that ended the server. The process ends soon after that, even if a thread still waits for
+    a disk that does not respond. Raises `StoreError` if the database cannot be used, or if another
+    server has taken it over.
     """
     served = running(config, games, launcher, site, compile_command, gc.freeze, analysis_command)
     return event_loop.run(_serve(config, served, started))
@@ -59,11 +59,11 @@ async def _serve(
     stop = asyncio.Event()
     gc.disable()
     received = _stop_at_signals(stop)
-    # The writer's thread needs the GIL once per commit, and should not wait for it.
+    # A shorter wait for the GIL, which the writer's thread needs once per commit.
     sys.setswitchinterval(0.0001)
     names.prepare()
     async with served as server:
-        # Objects created at startup and by games' rules are permanent, so collections skip them.
+        # Exclude the objects created so far from garbage collections, because they are permanent.
         gc.freeze()
         gc.set_threshold(GC_THRESHOLD)
         gc.enable()
@@ -103,7 +103,7 @@ async def _wait_any(*events: asyncio.Event) -> None:
 
 
 def _exit_after(seconds: float) -> None:
-    """End the process after a while even if threads block it; usually it ends long before."""
+    """Kill the process after a while, in case threads keep it from ending."""
 
     def end() -> None:
         LOG.critical("the server did not end within %.0f s; killing it", seconds)

@@ -73,9 +73,7 @@ class Server:
         self._tasks = tasks
         self._store = store
         self.failure: StoreError | None = None
-        """The reason why the server shuts down on its own: another server has taken over its
-        database.
-        """
+        """The error that made the server shut down: another server has taken over its database."""
         self.failed = asyncio.Event()
         self._draining: asyncio.Task[None] | None = None
         store.on_failure = self._fail
@@ -96,14 +94,14 @@ class Server:
         """Shut down the server: refuse new requests, notify all peers, suspend matches.
 
         When this returns, accepted input is on disk, and the next start resumes every match. It
-        takes at most `drain_s` plus a few seconds, whatever the state of the disk and the peers.
+        takes at most `drain_s` plus a few seconds, even if the disk or peers do not respond.
         """
         if self._draining is None:
             self._draining = asyncio.ensure_future(self._drain())
         await asyncio.shield(self._draining)
 
     def _fail(self, error: StoreError) -> None:
-        """Shut down at once, because no further changes can be written to disk."""
+        """Shut down at once, because nothing can be written to disk any more."""
         LOG.critical("%s; shutting down", error)
         self.failure = error
         self.directory.stop()
@@ -136,7 +134,7 @@ class Server:
             LOG.warning("cannot tell the other nodes that this one is leaving: %s", error)
 
     async def _wait_disconnected(self) -> None:
-        """Wait until all peers have disconnected, and abort those who do not disconnect in time."""
+        """Wait until all peers have disconnected; abort those that do not in time."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.directory.connections.wait_closed(), self.config.drain_s)
         for peer in list(self.directory.connections.peers):

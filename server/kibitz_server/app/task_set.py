@@ -18,8 +18,8 @@ class TaskSet:
     def spawn(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run the coroutine that a function returns; log its exceptions.
 
-        The task calls the function, so a task canceled before it starts leaves no unawaited
-        coroutine.
+        It takes a function, not a coroutine: a task that is canceled before it starts would leave
+        the coroutine unawaited.
         """
         task = asyncio.ensure_future(_guarded(work))
         self._tasks.add(task)

@@ -3,10 +3,10 @@
 The server contains no bots. The program that constructs it passes a `BotLauncher`, which lists the
 bots and returns the command for a process. The process connects like any other client. It reads its
 secret from an inherited descriptor, because processes of the same user can read each other's
-command lines and environments. It gets only listed variables of the server's environment, so that
+command lines and environments. It inherits only the environment variables listed below, so that
 bots cannot see tokens, passwords and the server's configuration. Each process leads its own process
-group, so that everything it started ends with it. The server keeps its last lines of output, to
-record them in the match after a crash.
+group, so that the server can end all programs it started. The server keeps its last lines of
+output, to record them in the match after a crash.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class HouseBotProcess:
         return ended
 
     def stop(self) -> None:
-        """Ask the process to end; `run` makes sure that it does."""
+        """Ask the process to end; `run` kills it if it does not."""
         self._stop_requested.set()
 
     def mark_failed(self, reason: str) -> None:
@@ -105,8 +105,7 @@ class HouseBotProcess:
     ) -> None:
         """Run the process until it ends. If canceled, end the process first.
 
-        Never raises because of the process; a command that cannot be started counts as a process
-        that ended with status 127.
+        Errors of the process never raise. If the command cannot be started, the exit status is 127.
         """
         if self.stopping:
             return
@@ -118,7 +117,7 @@ class HouseBotProcess:
                     stdin=asyncio.subprocess.DEVNULL,
                     stdout=asyncio.subprocess.PIPE,
                     stderr=asyncio.subprocess.STDOUT,
-                    # Otherwise a crashing Python program would lose its buffered output.
+                    # Without this, a crashing Python program would lose its buffered output.
                     env={**environment, "PYTHONUNBUFFERED": "1", "KIBITZ_RESUME_FD": str(number)},
                     start_new_session=True,
                     pass_fds=(number,),
@@ -132,7 +131,7 @@ class HouseBotProcess:
             await self._reap(self._process)
 
     async def _collect_output(self, process: asyncio.subprocess.Process) -> None:
-        """Keep the last lines of output until the process has ended or is about to."""
+        """Collect the last lines of output, until the process has ended or is being stopped."""
         output = process.stdout
         if output is None:
             raise AssertionError("the process must have been started with a pipe")
@@ -197,7 +196,7 @@ def inherited_environment(environment: Mapping[str, str]) -> dict[str, str]:
 def secret_descriptor(secret: str) -> socket.socket:
     """Return a descriptor from which a secret can be read, once and to the end.
 
-    It is a socket, because other processes could open a pipe through ``/proc``.
+    It is a socket because other processes of the user could open a pipe through ``/proc``.
     """
     ours, theirs = socket.socketpair()
     with ours:

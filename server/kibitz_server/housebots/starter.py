@@ -1,4 +1,4 @@
-"""Starts the processes of house bots, each as a known player."""
+"""Starts the processes of house bots, each with the identity of a player."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BotStarter:
         former: Player | None,
         ended: Callable[[HouseBotProcess, Player], None],
     ) -> tuple[HouseBotProcess, Player]:
-        """Start a process once its secret is on disk, where its hello looks it up.
+        """Start a process once its secret is on disk, so that the server can check its hello.
 
         `former` is the player that it reconnects as, None for a new one. `ended` is called after
         the process has ended on its own and its matches were notified.

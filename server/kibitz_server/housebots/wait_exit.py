@@ -16,10 +16,9 @@ RETRY_S = 0.05
 async def wait_exit(process: Process) -> int:
     """Wait until a process has ended, and return its status.
 
-    `Process.wait` also waits for the end of the process's pipes, which a program left running by
-    the process may keep open forever (python/cpython#119710). This function waits only for the
-    process. On systems with process descriptors (Linux) the event loop is notified, without
-    polling.
+    `Process.wait` also waits until the process's pipes are closed. A program that the process left
+    running may keep them open forever (python/cpython#119710). This function waits only for the
+    process. On systems with process descriptors (Linux) it does not poll.
     """
     loop = asyncio.get_running_loop()
     ended: asyncio.Future[int] = loop.create_future()
@@ -37,10 +36,10 @@ async def wait_exit(process: Process) -> int:
 
 @contextmanager
 def _calling_at_exit(loop: AbstractEventLoop, pid: int, look: Callable[[], None]) -> Iterator[None]:
-    """Call `look` in each turn of the event loop after a process has ended.
+    """Call `look` in each event loop iteration after a process has ended.
 
-    The descriptor remains readable, so `look` is still called when the loop has collected the
-    status, a few turns after the end.
+    The loop collects the exit status a few iterations after the end. The descriptor stays readable,
+    so `look` is called then too.
     """
     try:
         descriptor = os.pidfd_open(pid)

@@ -1,10 +1,10 @@
 """Copies a database while a server continues writing to it.
 
-The copy is a consistent snapshot: the reader that it is made from keeps its snapshot from the first
-page to the last. So the server's commits neither end up in the copy nor restart it, as SQLite would
-otherwise do after each commit. Nothing is checkpointed, and the copy and the server's writer never
-wait for each other. The only cost to the server is that the write-ahead log cannot be reset
-meanwhile.
+The copy is consistent, because the reading connection keeps one snapshot from the first page to the
+last. The server's commits are not in the copy. They do not restart it either, as they would in an
+ordinary SQLite backup. Nothing is checkpointed, and the copy and the server's writer never wait for
+each other. The only cost to the server is that its write-ahead log grows until the copy is
+complete.
 
 The copy is renamed into place after it is complete, synced and checked.
 """

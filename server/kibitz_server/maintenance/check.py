@@ -3,11 +3,10 @@
 It reads one snapshot of the file and never writes, so a server may be using the database. It
 follows every hash chain from the head of a stream through its segments and the journal. It compares
 data that is stored twice (results in summaries and in the ledger), and runs SQLite's own integrity
-check. It does not replay matches: a matching link proves that a line is intact, and the server
-replays it at the next start.
+check. It does not replay matches: a matching link proves that a line is intact.
 
-Only the mark beside the file can reveal that the end of the file is missing
-(`storage/sqlite/watermark.py`). If a database was moved without its mark, the loss of its end goes
+If the latest commits are missing, only the watermark file beside the database shows it
+(`storage/sqlite/watermark.py`). If a database was moved without that file, the loss goes
 undetected.
 """
 
@@ -135,7 +134,7 @@ def _catching_corruption(findings: Findings) -> Iterator[None]:
 
 
 def _check_mark(db: sqlite3.Connection, path: Path, findings: Findings) -> None:
-    """Check for missing commits; call it before new commits can move the mark past the snapshot."""
+    """Check for missing commits. Call it before a new commit updates the mark."""
     try:
         watermark.require(db, path)
     except CommitsMissing as error:

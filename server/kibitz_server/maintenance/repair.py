@@ -1,7 +1,7 @@
 """Repairs a damaged database by accepting its losses, on the operator's request.
 
-Only unreadable ledger lines are deleted. Damaged matches and lobbies get the state ``lost``: they
-remain unchanged, are not loaded, and no check reports them again.
+Only unreadable ledger lines are deleted. Damaged matches and lobbies get the state ``lost``. Their
+data remains on disk, but they are not loaded, and checks do not report them again.
 """
 
 from __future__ import annotations

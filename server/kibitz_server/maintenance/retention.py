@@ -1,9 +1,10 @@
 """Retention: deletes old closed matches and lobbies, and guests who do not return.
 
-Data is deleted a little at a time through the store's writer, in its ordinary batches. So deletion
-delays nobody, and a server that is killed in the middle continues after its restart. A stream is
-first marked as deleted, which hides it from all lookups. Then its entries are deleted, a few rows
-per batch. Its own row is deleted last, so that its number is not reused while any entries remain.
+Data is deleted a little at a time through the store's writer, in its ordinary batches. So a
+deletion does not delay matches, and a server that is killed in the middle of one continues it after
+the restart. A stream is first marked as deleted, which hides it from all lookups. Then its entries
+are deleted, a few rows per batch. Its own row is deleted last, so that its number is not reused
+while any entries remain.
 
     closed --old enough, not in the journal--> deleted --entries deleted--> no row
 
@@ -11,8 +12,8 @@ per batch. Its own row is deleted last, so that its number is not reused while a
   later, because the next start reads the journal and must find the streams of its entries.
 * A lobby is deleted after all its matches, because its host may read their reports.
 * The rating list has its own table, from which nothing is deleted.
-* A guest or house bot is deleted after an absence without a seat or lobby anywhere, which
-  invalidates its secret. Accounts are never deleted.
+* A guest or house bot is deleted after a long absence, if it has no seat and no lobby. Its secret
+  is invalid from then on. Accounts are never deleted.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from kibitz_server.storage.streams import Kind, Waiter
 LOG = logging.getLogger("kibitz.retention")
 DAY_S: Final = 86_400.0
 GUEST_CANDIDATES: Final = 20_000
-"""Guests to check for a portion: more than can be connected, so that some are idle."""
+"""Guests to check for a portion: more than can be connected, so that some can be deleted."""
 Write: TypeAlias = Callable[[Waiter], None]
 """A function that writes a portion with the next batch, and notifies the waiter of the result."""
 
@@ -48,8 +49,8 @@ class RetentionPolicy:
     guest_days: float = 30
     """Days to keep an absent guest without a seat or lobby."""
     guests: int = 100_000
-    """The most guests and house bots to keep; beyond this number, the longest absent are deleted
-    early.
+    """The most guests and house bots to keep. If there are more, those who were absent for longest
+    are deleted early.
     """
     every_s: float = 60
     """Seconds between checks."""
@@ -190,5 +191,5 @@ def _ended(stream: OldStream) -> float:
     try:
         at_ms = from_json(stream.last_line)["at_ms"]
     except (ValueError, TypeError, KeyError):
-        return stream.opened  # if its last entry is damaged, a match counts as ended at its start
+        return stream.opened  # the last entry is damaged: count from the start of the match
     return stream.opened + at_ms / 1000 if isinstance(at_ms, int) else stream.opened

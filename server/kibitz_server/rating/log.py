@@ -1,9 +1,9 @@
 """The rating log: the rated matches on disk, and the rating list computed from them.
 
-A match is entered under its own key, in the transaction that closes its log. So a crash can never
-separate a result from its rating: a server that crashes before the commit has neither, and resumes
-the match. Nothing else is stored: each request updates the rating list with the matches on disk
-since the last request.
+The transaction that closes a match's log also adds the match to the ledger. So a crash can never
+separate a result from its rating: if the server crashes before the commit, both are missing, and it
+resumes the match. Ratings are not stored. Each request updates the rating list in memory with the
+matches that were added to the ledger since the last request.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class RatingLog:
         self._folding = asyncio.Lock()
 
     def append(self, counted: RatedMatch) -> None:
-        """Enter a match; must be called in the same event loop turn as its `Store.finish`."""
+        """Add a match. Call this in the same event loop iteration as its `Store.finish`."""
         line = counted.model_dump_json().encode()
         self._store.rate(counted.match, line)
 
     async def rating_list(self) -> RatingList:
-        """Return the rating list according to the disk; use it before the next `await`."""
+        """Return the rating list of all matches on disk. Use it before the next `await`."""
         async with self._folding:
             while rows := await self._store.ledger(self._folded_to, FOLD_BATCH):
                 await asyncio.to_thread(self._fold, rows)

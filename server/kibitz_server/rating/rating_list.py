@@ -10,14 +10,14 @@ numbers, so the same matches always give the same ratings. A match is rated unde
   default parameters;
 * neither a server problem nor the operator ended it.
 
-A house bot's identity is its personality, whichever process plays. A bot with other parameters
-would be a different player, and hosts could create any number of those, so matches with such bots
-are not rated. Neither are matches with guests. Leaving a match, or losing it on time or by illegal
-moves, counts like any other result.
+A house bot's identity is its personality, so all its processes share one rating. A bot with other
+parameters would be a different player, and hosts could create any number of those, so matches with
+such bots are not rated. Neither are matches with guests. Leaving a match, or losing it on time or
+by illegal moves, counts like any other result.
 
-The model is Plackett-Luce (Weng and Lin, "A Bayesian approximation method for online ranking",
-JMLR 12, 2011, as in the package openskill) with its usual values. A player's strength is modeled as
-a normal distribution with mean `mu` and deviation `sigma`, which are 25 and 25/3 before the first
+The model is Plackett-Luce (Weng and Lin, "A Bayesian approximation method for online ranking", JMLR
+12, 2011, as in the package openskill) with its usual values. A player's strength is modeled as a
+normal distribution with mean `mu` and deviation `sigma`, which are 25 and 25/3 before the first
 match. A match updates all its players at once, whatever the number of seats. Each game has its own
 rating list.
 
@@ -109,7 +109,7 @@ class RatingList:
         self._matches: dict[str, int] = {}
 
     def add(self, counted: RatedMatch) -> None:
-        """Update a match's players, unless the match is no longer ratable in this release."""
+        """Update a match's players, unless this release no longer rates such a match."""
         if any(has_parameters(player) for player in counted.entrants):
             return
         ranks = self._ratings.setdefault(counted.game, {})
