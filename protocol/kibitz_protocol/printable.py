@@ -13,8 +13,8 @@ with a visible escape, as in a Python string (``\\x1b``, ``\\u202e``), so that n
 
 The filtered characters are those of Unicode's class "other" (control, format, surrogate, private,
 unassigned), line and paragraph separators, and the few invisible characters of other classes.
-Spaces of all widths become a space. More than `MAX_MARKS` combining marks in a row are cut off,
-because stacks of them cover the neighboring lines.
+Spaces of all widths become a space. At most `MAX_MARKS` combining marks in a row are kept, because
+a stack of marks covers the neighboring lines.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 """Invisible characters that Unicode classifies as letters or marks, without the two selectors
 between text and picture (U+FE0E, U+FE0F)."""
 _CACHE_SIZE: Final = 4096
-"""Characters whose check is cached; bounded, since untrusted texts choose them."""
+"""How many characters' checks are cached. Limited because untrusted texts choose the characters."""
 _PLAIN: Final = re.compile(r"[ -~]*")
 """The fast path for most texts: only printable ASCII."""
 
@@ -119,7 +119,7 @@ def _visible(character: str) -> str:
 
 @lru_cache(_CACHE_SIZE)
 def _escaped(character: str) -> str:
-    # Outside strings, line ends and tabs are the only such characters in JSON.
+    # Keep line ends and tabs: in valid JSON they are outside strings.
     if character in "\n\r\t" or is_safe(character):
         return character
     return _json_escape(character)

@@ -1,7 +1,7 @@
 """The client's side: a session without I/O, and the asyncio client on top of it.
 
-Programs use `Client`. It is imported on first access, so that programs that only need the errors
-or the session do not load the websocket library.
+Programs use `Client`. It is imported on first access, so programs that only need the errors or the
+session do not load the websocket library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The address that a session connects to: its own server, or another one of the cluster."""
+"""The addresses that a session connects to: its own server, and other nodes of the cluster."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from kibitz_protocol.client.requests import PendingRequest
 from kibitz_protocol.wire.messages import Redirect
 
 MOST_TRIES: Final = 3
-"""Attempts to be admitted by a redirect's target, which may not recognize the player at first."""
+"""How often hello is sent to the target of a redirect, which may not know the player at first."""
 MOST_HOPS: Final = 5
-"""The most redirects that a request, or hello, follows without a pause; the next one becomes its
-answer. Losing the connection resets the count, since lobbies may have moved between servers."""
+"""The most redirects that a request, or hello, follows without a pause. The caller gets the next
+redirect as the answer. Losing the connection resets the count, because lobbies may have moved
+between servers."""
 
 
 class Addresses:
-    """The servers that a session may connect to; None stands for the one it was created with."""
+    """The servers that a session may connect to. None stands for the server it was created for."""
 
     def __init__(self) -> None:
         self.present: str | None = None
@@ -26,10 +27,10 @@ class Addresses:
         """The ticket of the redirect to that server, which admits the player there."""
         self._others: list[str] = []
         self._tries = 0
-        """Failed attempts to be admitted by the target of the last redirect."""
+        """How often the target of the last redirect has refused hello."""
         self._hops: Counter[str | int] = Counter()
-        """Redirects followed without a pause: by request id, for hello, and for the session's own
-        requests together."""
+        """How many redirects were followed without a pause: by request id, for hello, and for all
+        of the session's own requests together."""
 
     @property
     def has_others(self) -> bool:
@@ -46,14 +47,14 @@ class Addresses:
         self._hops.clear()
 
     def may_redirect_hello(self) -> bool:
-        """Return whether hello may follow one more redirect, and count it."""
+        """Count a redirect of hello, and return whether to follow it."""
         return self._hop("hello", MOST_HOPS)
 
     def may_redirect(self, pending: PendingRequest) -> bool:
-        """Return whether a request may follow one more redirect, and count it.
+        """Count a redirect of a request, and return whether to follow it.
 
-        The session's own requests share one redirect per lost connection, because the server that
-        admitted hello may not know yet where a lobby is.
+        The session's own requests together follow one redirect per lost connection: a server may
+        have admitted the player before it knew which node has the lobby.
         """
         if pending.requester == "session":
             return self._hop("session", 1)
@@ -69,10 +70,11 @@ class Addresses:
         self._tries = 0
 
     def not_let_in(self) -> None:
-        """Count a failed admission.
+        """Count a refused hello.
 
-        Without a ticket, or after `MOST_TRIES` with it, go to the next server. A server that has
-        lost its database admits nobody, while others still redirect players to it.
+        Without a ticket, or after `MOST_TRIES` attempts with one, go to the next server. The target
+        may have lost its database: then it admits nobody, while other servers still redirect
+        players to it.
         """
         self._tries += 1
         if self.ticket is None or self._tries >= MOST_TRIES:

@@ -56,7 +56,7 @@ from kibitz_protocol.wire.visibility import WantedViews
 
 _log = logging.getLogger(__name__)
 SILENT_SECONDS = 0.9
-"""Time without a welcome after which a warning is logged; the client keeps trying."""
+"""Seconds without a welcome after which the client logs a warning; it keeps trying."""
 _SILENT = "no server has answered yet at %s; still trying"
 
 
@@ -64,23 +64,23 @@ class Client(PlayerRequests):
     """A player's connection to a server, kept open until the end of the `async with` block.
 
     `url` is the server's address (``ws://`` or ``wss://``; ``http://`` and ``https://`` mean the
-    same), with its path if a proxy serves it under one. One of these identifies the player:
-    `name`, for a guest; `token`, for an account; `resume`, the secret of an earlier welcome,
-    for a guest who reconnects. `organizer`, together with `name` or `resume`, is the secret that
-    an event's own server requires. `kind` is what others see, `capabilities` what a bot can
-    play, and `agent` the name and version of the program.
+    same), with its path if a proxy serves it under one. One of these identifies the player: `name`,
+    for a guest; `token`, for an account; `resume`, the secret of an earlier welcome, for a guest
+    who reconnects. `organizer`, together with `name` or `resume`, is the secret that an event's own
+    server requires. `kind` is what others see, `capabilities` what a bot can play, and `agent` the
+    name and version of the program.
 
     `patience` is how many seconds a server may be unreachable before the session ends, `opening`
     the same for the first connection; None means no limit. Without `seated`, the client does not
-    take over the seats and lobbies of an earlier session. `backlog` is how many messages of news
-    may be unread before the session ends with `BacklogError`. `chance` is the source of random
-    numbers in [0, 1) for the pauses between connections.
+    take over the seats and lobbies of an earlier session. If more than `backlog` news messages are
+    unread, the session ends with `BacklogError`. `chance` is the source of random numbers in [0, 1)
+    for the pauses between connections.
 
-    `views` sets which news of a match carry the whole view, in addition to `Snapshot` and
-    `Finished`: the player's own turns (``turn``), those and every event that changes the view
-    (``every``), or no other news (``none``). With ``turn``, an event of a game with hidden
-    information carries the changes to the player's view; `wire.merge_patch.apply` applies them to
-    the previous view.
+    `Snapshot` and `Finished` always contain the whole view of a match. `views` sets which other
+    messages contain it: the player's own turns (``turn``), these and every event that changes the
+    view (``every``), or none (``none``). With ``turn``, an event of a game with hidden information
+    carries the changes to the player's view; `wire.merge_patch.apply` applies them to the previous
+    view.
 
     Entering the block waits for the server's welcome. It raises `HelloRefusedError`, with the code
     `name_taken`, `name_invalid`, `unauthorized` or `version`, if the server rejects this client,
@@ -88,9 +88,9 @@ class Client(PlayerRequests):
 
     Every request returns the server's answer and raises
 
-    - `RefusedError` if the server refuses it; nothing has changed then. Its `code` is one of
-      those that the method lists, or `limit`, `rate_limited`, `unavailable` or `internal`, which
-      any request can get;
+    - `RefusedError` if the server refuses it; nothing has changed then. Its `code` is one of those
+      that the method lists, or `limit`, `rate_limited`, `unavailable` or `internal`, which any
+      request can get;
     - `UnansweredError` if the answer cannot be read, because the server is newer;
     - `SessionError` if the session is over; its subclass says why (`errors.py`);
     - `ValueError` if it exceeds the server's frame limit, and `pydantic.ValidationError`, a
@@ -268,7 +268,7 @@ def _millis(seconds: float | None) -> int | None:
 
 
 def _first_request_id(identity: ClientIdentity) -> int:
-    """Return 1, or the current time for a returning player, who may have used small ids before."""
+    """Return 1, or the current time if an earlier session of the player may have used small ids."""
     if identity.token is None and identity.resume is None:
         return 1
     return int(time.time() * 1000)

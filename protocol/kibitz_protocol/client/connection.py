@@ -28,11 +28,11 @@ from kibitz_protocol.client.session import Session, SessionState
 MAX_SERVER_FRAME: Final = 4 * 1024 * 1024
 """The largest frame accepted from a server, in bytes. A long history is one frame."""
 PING_INTERVAL_S: Final = 4.0
-"""The seconds of silence before a ping, and the timeout for its answer. Their sum must not exceed
-the time in which a cluster replaces a stalled node."""
+"""The seconds without data from the server before a ping, and the timeout for its answer. A cluster
+replaces a stalled node after some seconds; the sum must not exceed that time."""
 PING_CHECKS: Final = 4
-"""Checks for data from the server per `PING_INTERVAL_S`. Several short waits keep a pause of this
-program, such as for loading a bot, from counting as silence of the server."""
+"""How often to check for data from the server per `PING_INTERVAL_S`. With several short waits, a
+pause of this program, such as for loading a bot, does not look like silence of the server."""
 OPEN_TIMEOUT_S: Final = 10.0
 """Timeout for opening a connection if the client knows no other node of the cluster."""
 SEND_TIMEOUT_S: Final = 15.0
@@ -45,7 +45,7 @@ _RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class _HeardConnection(ClientConnection):
-    """A websocket that counts received data, including parts of long frames, as signs of life."""
+    """A websocket that records when it received data, including parts of long frames."""
 
     heard = 0
 
@@ -94,7 +94,7 @@ class ConnectionLoop:
         addresses = self._session.addresses
         address = addresses.present or self._url
         if _is_encrypted(self._url) and not _is_encrypted(address):
-            # Never send secrets of an encrypted connection over an unencrypted one.
+            # Never send secrets over an unencrypted connection if the first one was encrypted.
             self._on_connect_failure(OSError("expected a wss:// address, like the server's"))
             return
         try:
@@ -150,7 +150,7 @@ class ConnectionLoop:
                 if not self._session.live or self._session.deadline() is not None:
                     self._wake.set()
         except ConnectionClosed as error:
-            # The server would send the same frame again on the next connection.
+            # End the session: the server would send the same frame again on the next connection.
             if error.sent is not None and error.sent.code == CloseCode.MESSAGE_TOO_BIG:
                 most = f"{MAX_SERVER_FRAME // 2**20} MiB"
                 self.close(
@@ -176,7 +176,7 @@ class ConnectionLoop:
             pass
 
     async def _watch(self, connection: _HeardConnection) -> None:
-        """Close the connection if the server stops answering, which ends the reader."""
+        """Close the connection if the server stops answering; this ends `_read`."""
         with contextlib.suppress(ConnectionClosed):
             while True:
                 heard = connection.heard

@@ -18,16 +18,16 @@ class ClientIdentity:
     kind: Literal["bot", "human"] = "bot"
     token: str | None = None
     organizer: str | None = None
-    """The secret that opens an event's own server, sent along with `name` or `resume`."""
+    """The organizer's secret for an event's own server, sent along with `name` or `resume`."""
     resume: str | None = None
     capabilities: Capabilities | None = None
     agent: str = ""
     seated: bool = True
     """Whether to take over the player's seats and lobbies from an earlier session. Off for sessions
-    that only watch or host, which would take them from the one that plays."""
+    that only watch or host, because they would take the seats from the program that plays."""
     instance: str = field(default_factory=lambda: secrets.token_hex(16))
-    """An id that distinguishes this program from others with the same secrets. Without the same one
-    on the next connection, the server would carry out resent requests once more."""
+    """An id that distinguishes this program from others with the same secrets. It must stay the
+    same on the next connection; otherwise the server carries out resent requests a second time."""
     views: WantedViews = "turn"
     """The messages that carry the view of a match, in addition to snapshots and the end."""
 
@@ -60,7 +60,7 @@ class Credentials:
 
     def renew(self, welcome: Welcome) -> Welcome:
         """Store the secret of a welcome for the next hello; return the welcome with that secret."""
-        if not welcome.resume:  # admitted by a ticket: the earlier secret remains valid
+        if not welcome.resume:  # a ticket was used, so the earlier secret stays
             kept = self._identity.token or self._secret or ""
             welcome = welcome.model_copy(update={"resume": kept})
         self._secret = welcome.resume or None
@@ -69,7 +69,7 @@ class Credentials:
     def forget_secret(self) -> bool:
         """Drop a rejected secret; return whether the player can sign in by name instead.
 
-        A killed server loses guests who had just connected and done nothing.
+        A server that is killed forgets guests who had just connected and done nothing.
         """
         usable = self._identity.token is None and self._identity.name is not None
         forgotten = usable and self._secret is not None

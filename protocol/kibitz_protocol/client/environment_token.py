@@ -1,4 +1,4 @@
-"""The account's token in the environment, and the one server that it belongs to.
+"""The account's token from the environment, which is sent to only one server.
 
 Every command can read the environment, so a token in it must not be sent to just any server: a
 server that receives a token can play as the account. `KIBITZ_TOKEN` is sent only to the server that
@@ -53,7 +53,7 @@ def _place(url: str) -> tuple[str, str | None, int | None, str]:
 
 
 def _is_private(url: str) -> bool:
-    """Return whether nobody can read traffic to a server in transit."""
+    """Return whether traffic to a server cannot be read in transit."""
     parts = urlsplit(websocket_url(url))
     return parts.scheme == "wss" or _is_loopback(parts.hostname or "")
 

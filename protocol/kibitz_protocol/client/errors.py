@@ -1,10 +1,10 @@
 """Errors of a client, by cause and by whether the session can continue.
 
 KibitzError
-├── RefusedError          the server said no; nothing has changed
+├── RefusedError          the server refused the request; nothing has changed
 ├── UnansweredError       the answer is of a type that this client cannot read
 └── SessionError          the session is over, every further request raises this
-    ├── HelloRefusedError     the server does not want this client (also a RefusedError)
+    ├── HelloRefusedError     the server refused hello for good (also a RefusedError)
     ├── ReplacedError         a newer connection of the same player took over
     ├── KickedError           the server's operator or a limit ended the session
     ├── UnreachableError      the server could not be reached in time, or at all
@@ -53,7 +53,7 @@ class RefusedError(KibitzError):
 
 
 class UnansweredError(KibitzError):
-    """The answer is of a type that this client cannot read; the request may have been done."""
+    """The answer is of a type that this client cannot read; the request may have succeeded."""
 
 
 class SessionError(KibitzError):

@@ -37,7 +37,7 @@ News: TypeAlias = (
     | Refused
 )
 """Messages of the server that answer no request. Changes of a lobby or the hall arrive as the whole
-lobby or hall. A `Refused` here is for a message whose id the server could not read."""
+lobby or hall. A `Refused` among them is the answer to a message with an unreadable id."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Everything that a client follows: its seats, lobbies and watched matches, a wall, the hall.
 
-It is derived from the answers to requests and from news. After a reconnect the session makes the
-same requests again (`requests_to_restore`).
+The client derives it from the answers to requests and from news. After a reconnect the session
+requests all of it again (`requests_to_restore`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Following:
     # --- connections ----------------------------------------------------------------------
 
     def connection_lost(self) -> None:
-        """Discard lobbies, the hall and positions in matches, since changes may have been lost."""
+        """Discard lobbies, the hall and sequence numbers of matches: changes may have been lost."""
         self._views = LobbyViews()
         self._hall: HallNews | None = None
         self._sequences.await_snapshots()
@@ -70,11 +70,11 @@ class Following:
     ) -> Iterator[Request]:
         """Yield requests that restore the last connection, seats first because their clocks run.
 
-        `seats` and `lobbies` are those of the welcome; lobbies of `leaving` are not joined. The
+        `seats` and `lobbies` are those of the welcome; the lobbies in `leaving` are not joined. The
         caller must replace the ids.
 
-        Seats that the server does not list are rejoined too, because the answer says what became of
-        the match.
+        Seats that the server does not list are rejoined too, because the answer says how the match
+        ended.
         """
         for match in dict.fromkeys([*seats, *self._sequences.seated()]):
             yield Rejoin(id=1, match=match)
@@ -94,7 +94,7 @@ class Following:
     # --- answers --------------------------------------------------------------------------
 
     def answered(self, request: Request, answer: Answer) -> list[SessionEvent]:
-        """Update what is followed after the answer to a request."""
+        """Update the followed matches and lobbies after the answer to a request."""
         if isinstance(answer, Refused):
             return self._refused(request, answer)
         match request:
@@ -151,7 +151,7 @@ class Following:
         return Watch(id=1, match=match)
 
     def receive(self, news: News | LobbyChanged | HallChanged) -> list[SessionEvent]:
-        """Return the owner's events for this news. Changes become whole lobbies or halls."""
+        """Return the owner's events for a message. A change of a lobby becomes the whole lobby."""
         match news:
             case HallChanged():
                 return self._change_hall(news)

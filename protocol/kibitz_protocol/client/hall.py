@@ -41,8 +41,8 @@ class Hall:
     async def subscribe(self) -> Done:
         """Subscribe to the hall: the public lobbies, matches and ladders.
 
-        The whole hall arrives as news (`HallNews`), at first immediately, then after every change,
-        at most four times a second.
+        The whole hall arrives as news (`HallNews`): once immediately, then after every change, at
+        most four times a second.
         """
         return await self._exchange.done(lambda id: Subscribe(id=id, topic="hall"))
 

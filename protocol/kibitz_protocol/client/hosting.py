@@ -28,9 +28,9 @@ ENVELOPE_BYTES: Final = 256
 class Hosting:
     """Requests of a host. `lobby` is a lobby's key, as in `Done.lobby` and lists.
 
-    All requests with a `lobby` are refused as `no_such_lobby` if the lobby does not exist (any
-    more), and as `damaged` if its log is damaged on the server's disk. They are refused as
-    `not_host` if this player is not the host, and most as `closed` if the lobby is closing.
+    All requests with a `lobby` are refused as `no_such_lobby` if the lobby does not exist or is
+    closed, as `damaged` if its log is damaged on the server's disk, and as `not_host` if this
+    player is not the host. Most are refused as `closed` while the lobby is closing.
     """
 
     def __init__(self, exchange: RequestExchange) -> None:
@@ -68,8 +68,8 @@ class Hosting:
     async def rematch(self, lobby: str) -> Done:
         """Play the finished programme again, with the seats rotated by one.
 
-        For the host, and for every player of a lobby that `seek` opened. In the latter, asking
-        counts as being ready, and the programme begins when all players are ready.
+        For the host, and for every player of a lobby that `seek` opened. In such a lobby the
+        request also marks the player as ready, and the programme begins when all players are ready.
 
         Refused as `wrong_state` if the programme is not finished, or the matches are arranged.
         """
@@ -83,9 +83,9 @@ class Hosting:
         """Play these matches in an arranged lobby.
 
         Returns an item for each match, in the order of `matches`: None if the match has not begun,
-        otherwise its current state. A match with a known tag is not played again, so the request is
-        safe to repeat. A list that exceeds one frame is sent as several requests; if a later one is
-        refused, the matches of the earlier ones remain arranged.
+        otherwise its current state. A match with the tag of an earlier one is not played again, so
+        the request is safe to repeat. A list that exceeds one frame is sent as several requests; if
+        a later one is refused, the matches of the earlier ones remain arranged.
 
         Refused as `unknown_game`, `bad_option`, `bad_seats`, `unknown_personality` or
         `no_such_player` if a match is invalid (the message names it). Refused as `limit` if the
@@ -114,7 +114,7 @@ class Hosting:
 def split_arrangements(
     matches: Sequence[Arrangement], frame_bytes: int
 ) -> Iterator[list[Arrangement]]:
-    """Yield the matches in batches that fit into one request each, by their number and size.
+    """Yield the matches in batches, each small enough for one request in number and size.
 
     `frame_bytes` is the largest frame that the server reads.
     """

@@ -18,7 +18,7 @@ _M = TypeVar("_M", bound=BaseModel)
 
 def patched(model: _M, patch: Fields) -> _M:
     """Return a model with a patch applied; raises `DecodeError` if the result is invalid."""
-    # Only the fields that the patch names are converted to JSON and back.
+    # For speed, convert only the fields that the patch names to JSON and back.
     before = model.model_dump(mode="json", exclude_none=True, include=set(patch))
     kept = {name: value for name, value in model.__dict__.items() if name not in patch}
     try:
@@ -44,7 +44,7 @@ class LobbyViews:
         self.views.pop(lobby, None)
 
     def change(self, changed: LobbyChanged) -> LobbyView | None:
-        """Apply a change and return the new view; None before the lobby's whole view."""
+        """Apply a change and return the new view; None if the whole lobby has not arrived yet."""
         view = self.views.get(changed.lobby)
         if view is None:
             return None

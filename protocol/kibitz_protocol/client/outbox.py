@@ -28,7 +28,7 @@ class Outbox:
 
     Hello must be the only message sent so far.
 
-    Ids that `requests` no longer has were withdrawn and are skipped.
+    If `requests` no longer has an id, the request was withdrawn, and the queue skips it.
     """
 
     def __init__(self, requests: PendingRequests, limits: Limits, now: int) -> None:
@@ -75,7 +75,7 @@ class Outbox:
     def _may_send(self, request: Request, held: Sequence[Request], now: int) -> bool:
         """Return whether a request may be sent now, given the order and the rate limit.
 
-        A move overtakes all but the rejoin of its own match, without which it would be refused.
+        A move overtakes all other requests except the rejoin of its match, which it needs.
         """
         if isinstance(request, Move):
             return not any(isinstance(one, Rejoin) and one.match == request.match for one in held)
@@ -83,7 +83,10 @@ class Outbox:
 
 
 def _cost(request: Request) -> float:
-    """Return the most that the server may charge for a request: each match of a wall may be new."""
+    """Return the most that the server may charge for a request.
+
+    For a wall, it assumes that no match is watched yet.
+    """
     cost: float = request.cost
     if isinstance(request, Wall):
         cost += WALL_MATCH_COST * len(request.matches)

@@ -34,9 +34,10 @@ from kibitz_protocol.wire.records import Comment
 class PlayerRequests:
     """Requests of players and spectators; base class of `Client`, which sets `_exchange`.
 
-    All of them but `unwatch` are refused as `no_such_match` if the match does not exist, and as
-    `damaged` if its log is damaged on the server's disk. Those that need a seat are refused as
-    `not_seated` if this player has none at the match on this connection; `rejoin` takes it.
+    All requests about a match except `unwatch` are refused as `no_such_match` if the match does not
+    exist, and as `damaged` if its log is damaged on the server's disk. Requests that need a seat
+    are refused as `not_seated` if this connection has no seat in the match; use `rejoin` to take
+    it.
     """
 
     _exchange: RequestExchange
@@ -109,18 +110,17 @@ class PlayerRequests:
     async def wall(self, matches: Sequence[str]) -> Walled:
         """Watch exactly these matches, at most 200, and stop watching all others.
 
-        A `Snapshot` of each newly watched match arrives as news, then its events. Matches that
-        cannot be watched are listed in `Walled.refused`, each with the code that `watch` would be
-        refused with.
+        A `Snapshot` of each newly watched match arrives as news, then its events. `Walled.refused`
+        lists matches that cannot be watched, with the same codes as for `watch`.
         """
         return await self._exchange.request(lambda id: Wall(id=id, matches=list(matches)), Walled)
 
     async def rejoin(self, match: str) -> Done:
-        """Take this player's seat at a match on this connection; an older connection loses it.
+        """Take this player's seat in a match for this connection; an older connection loses it.
 
         The client does this automatically after a reconnect.
 
-        Refused as `not_seated` if this player has no seat at the match, and as `over` if the match
+        Refused as `not_seated` if this player has no seat in the match, and as `over` if the match
         has ended or the seat has dropped out.
         """
         return await self._exchange.done(lambda id: Rejoin(id=id, match=match))
@@ -171,8 +171,8 @@ class PlayerRequests:
     async def report(self, match: str, seat: int | None = None) -> Reported:
         """Return the forensic report of a finished match.
 
-        It covers the seats at fault, or only `seat`, at fault or not. The host of the lobby can
-        read about every seat, other players only about their own.
+        It covers the seats at fault or, if `seat` is given, only that seat. The host of the lobby
+        can read about every seat, other players only about their own.
 
         Refused as `wrong_state` while the match runs, as `not_seated` if this player had no seat
         and is not the host, and as `rate_limited` if too many reports are being made.
@@ -190,21 +190,21 @@ class PlayerRequests:
         return await self._exchange.done(lambda id: Note(id=id, match=match, text=text))
 
     async def comment(self, match: str, text: str) -> Done:
-        """Comment on a running match, watched or played, in a line of 1 to 300 characters.
+        """Comment on a running match that this client watches or plays, in 1 to 300 characters.
 
         It becomes an entry of the match; the host's `Spectating.comments` decides who sees it
         before the end. Refused as `no_comments` if the host allows none, as `wrong_state` if this
-        client neither watches nor plays the match, as `over` if it has ended, and as
-        `rate_limited` or `limit` if there are too many.
+        client neither watches nor plays the match, as `over` if it has ended, and as `rate_limited`
+        or `limit` if there are too many.
         """
         return await self._exchange.done(lambda id: AddComment(id=id, match=match, text=text))
 
     async def history(self, match: str, first: int = 1, count: int = 200) -> EventList:
         """Return the events of a match from number `first` on, at most `count` (1 to 1000).
 
-        Hides what this player may not see. `EventList.more` says whether more events follow.
-        Refused as `not_watchable` if the match runs and this client neither watches nor plays it,
-        and as `rate_limited` if too much history is being read.
+        Omits hidden information that this player may not see. `EventList.more` says whether more
+        events follow. Refused as `not_watchable` if the match runs and this client neither watches
+        nor plays it, and as `rate_limited` if too much history is being read.
         """
         return await self._exchange.request(
             lambda id: History(id=id, match=match, first=first, count=count), EventList

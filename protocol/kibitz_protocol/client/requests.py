@@ -1,8 +1,8 @@
 """Outstanding requests: each has a unique id and gets exactly one answer.
 
-A connection can break between a request and its answer, and then the client does not know whether
-the server has carried it out. So requests are resent on the next connection with their old ids; the
-server carries each out once.
+If a connection breaks between a request and its answer, the client does not know whether the server
+has carried out the request. So it resends requests on the next connection with their old ids, and
+the server carries out each only once.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from typing import Literal, TypeAlias
 from kibitz_protocol.wire.messages import Move, Request
 
 Requester: TypeAlias = Literal["caller", "session", "nobody"]
-"""The party that waits for an answer: the caller, the session itself, or nobody (after
-`withdraw`)."""
+"""The owner of a request: the caller, the session itself, or nobody after `withdraw`."""
 
 
 @dataclass(slots=True)
@@ -75,8 +74,8 @@ class PendingRequests:
             del self._pending[id]
 
     def keep_callers(self) -> None:
-        """Drop the session's own requests, which it makes anew on the next connection, and those
-        that nobody waits for."""
+        """Keep only the callers' requests. The session makes its own again on the next connection,
+        and nobody waits for withdrawn ones."""
         for id, pending in list(self._pending.items()):
             if pending.requester != "caller":
                 del self._pending[id]

@@ -1,4 +1,4 @@
-"""Retry and rate limit: the pauses between connections, and the pace of requests.
+"""The pauses between connection attempts, and the client's own rate limit for requests.
 
 Both are pure: callers pass the time in integer milliseconds, and a source of random numbers.
 """
@@ -20,11 +20,11 @@ class Backoff:
     first_ms: int = 100
     """The longest pause after the first failure."""
     max_ms: int = 5_000
-    """The maximum pause; short, because a seat's grace period runs meanwhile."""
+    """The maximum pause. It is short because a seat's grace period may be running."""
     factor: float = 2.0
     """The factor by which the bound grows with each failure."""
     stable_ms: int = 5_000
-    """Time after which a connection counts as a success and resets the pause."""
+    """How long a connection must last to reset the pause."""
 
     def pause_ms(self, failures: int, chance: RandomSource) -> int:
         """Return the pause after this many failures in a row (1 or more), with random jitter.
@@ -50,8 +50,7 @@ class SessionTimeouts:
 
 
 class RequestThrottle:
-    """A token bucket that mirrors the server's for this connection, so that the client never
-    exceeds it."""
+    """A copy of the server's token bucket for this connection, to stay within its limit."""
 
     def __init__(self, per_second: float, burst: int, now: int) -> None:
         self._per_ms = per_second / 1000
@@ -77,7 +76,7 @@ class RequestThrottle:
         return self._refilled_at + math.ceil(missing / self._per_ms)
 
     def drain(self, now: int, wait: int) -> None:
-        """Empty the bucket after a refusal: send nothing for `wait` milliseconds."""
+        """Empty the bucket after a refusal, and send nothing for `wait` milliseconds."""
         self._refill(now)
         self._tokens = 1 - wait * self._per_ms
 

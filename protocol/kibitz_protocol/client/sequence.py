@@ -1,8 +1,8 @@
 """Sequence numbers of the matches that a client follows: they order events and reveal losses.
 
-Each event carries the number of its entry, one more than the event before it. So an event is the
-next one, a duplicate, or proof that others were lost; a snapshot sets the number from which events
-continue.
+Each event has the number of its entry, which is one more than that of the previous event. So the
+number shows whether an event is the next one, a duplicate, or comes after lost ones. A snapshot
+sets the number from which events continue.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class EventOrder(Enum):
 
 @dataclass(slots=True)
 class _Position:
-    """The last event received of a match; `last_seq` is None while waiting for a snapshot."""
+    """The last event received for a match; `last_seq` is None while waiting for a snapshot."""
 
     seated: bool
     last_seq: int | None

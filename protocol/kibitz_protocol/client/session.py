@@ -16,8 +16,8 @@ A session outlives its connections. Its owner provides the socket and the clock,
 `Answered` or `Unanswered`. `now` is in integer milliseconds of any clock that never runs backwards.
 
 A session is in one of four states. `TRANSITIONS` is the table of their transitions, and
-`Session._enter` is the only place that changes the state. The object of a state holds what only
-that state needs, and decides what to send and when the next deadline is.
+`Session._enter` is the only place that changes the state. Each state is an object with the data
+that only this state needs. It decides what to send, and when the next deadline is.
 
     AWAY ──connected──> GREETING ──welcome──> ONLINE        any ──over──> ENDED
      ^                     │                    │
@@ -25,12 +25,12 @@ that state needs, and decides what to send and when the next deadline is.
 
 The session automates the following:
 
-- It sends hello, on every later connection with the secret of the first welcome.
+- It sends hello. Later connections use the secret of the first welcome.
 - It rejoins the seats, joins the lobbies and watches the matches of the previous connection.
 - It resends unanswered requests under their old ids.
 - It drops duplicate events, and asks for a snapshot when a gap in a match's numbers shows a loss.
-- It follows redirects to other servers of the cluster, and tries those when its server is gone.
-- It applies changes of lobbies and of the hall, so that its owner gets only whole ones.
+- It follows redirects to other servers of the cluster, and tries them when its own is gone.
+- It applies changes of lobbies and of the hall, so that its owner always gets the whole view.
 - It stays below the server's limit of messages per second.
 """
 
@@ -90,10 +90,10 @@ from kibitz_protocol.wire.values import MAX_FRAME
 TRANSIENT_REFUSALS: Final = frozenset(
     {Code.RATE_LIMITED, Code.UNAVAILABLE, Code.INTERNAL, Code.ELSEWHERE}
 )
-"""Temporary refusals of hello; all others end the session."""
+"""Refusals of hello that are temporary; all others end the session."""
 
 _POSTPONING: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE})
-"""Refusals after which moves, and the session's own requests, are retried."""
+"""Refusals after which the session retries moves and its own requests."""
 
 _FATAL_CODES: Final[dict[int | None, Callable[[str], SessionError]]] = {
     CloseCode.REPLACED: ReplacedError,
@@ -142,8 +142,8 @@ TRANSITIONS: Final[Mapping[SessionState, Mapping[Step, SessionState]]] = {
     },
     SessionState.ENDED: {},
 }
-"""The next state for each step; a step that is missing cannot happen. The browser's client has the
-same table (`wire/connection.js`)."""
+"""The next state for each step; other steps cannot happen. The browser's client has the same table
+(`wire/connection.js`)."""
 
 
 class _State:
@@ -236,12 +236,12 @@ class Session:
         self._backoff = backoff or Backoff()
         self._credentials = Credentials(identity)
         self.addresses = Addresses()
-        """The owner connects to `present`, or to its own server if that is None."""
+        """The owner connects to `addresses.present`; None stands for its own server."""
         self._requests = PendingRequests(first_id)
         self._following = Following()
         # Number of consecutive connections that failed or did not last.
         self._failures = 0
-        # Whether a hello went unanswered, so that this session itself may hold the name.
+        # Whether a hello got no answer. Then this session's own lost connection may have the name.
         self._hello_lost = False
         self._current: _State = _Away(now, _deadline_after(now, self._timeouts.opening_ms))
 
@@ -330,7 +330,7 @@ class Session:
             message = decode_server_message(frame)
             if not isinstance(message, Answer):
                 return self._on_news(message, now)
-        except DecodeError as error:  # also for a patch that does not apply
+        except DecodeError as error:  # or a patch does not apply
             return self._on_unreadable(error)
         if isinstance(message, Refused) and message.re == 0:
             return [NewsReceived(message)]
@@ -386,7 +386,8 @@ class Session:
     def _may_repeat_hello(self, refused: Refused) -> bool:
         """Return whether the next hello may succeed, although this refusal is not temporary."""
         if refused.code is Code.NAME_TAKEN:
-            # Most likely this session itself holds it until the server notices the disconnect.
+            # Probably the session's own lost connection has the name until the server notices the
+            # loss.
             return self._hello_lost and self.welcome is None
         if refused.code is not Code.UNAUTHORIZED:
             return False
@@ -490,7 +491,7 @@ class Session:
         return happened
 
     def _on_unreadable(self, error: DecodeError) -> list[SessionEvent]:
-        """Skip a message of an unknown type, as from a newer server; otherwise end the session."""
+        """Skip a message of unknown type, perhaps from a newer server; else end the session."""
         if error.code is not Code.UNKNOWN_TYPE:
             return self._end(GarbledError(f"unreadable message from the server: {error}"))
         pending = self._requests.pop(error.request)

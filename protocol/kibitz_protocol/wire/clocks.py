@@ -125,7 +125,7 @@ def full_clock(control: TimeControl) -> Clock:
 
 
 def until_flag(control: TimeControl, clock: Clock) -> int:
-    """Return the milliseconds that a turn begun with `clock` can be charged before the flag."""
+    """Return how many milliseconds a turn that starts with `clock` lasts before the flag falls."""
     total = control.move_ms + clock.main_ms + clock.bank_ms
     if clock.periods:
         total += clock.periods * control.period_ms
@@ -153,10 +153,10 @@ def spend(control: TimeControl, clock: Clock, charged_ms: int) -> Clock | None:
 
 
 def after_flag(control: TimeControl) -> Clock:
-    """Return the clock after the turn of a seat whose flag fell but that plays on.
+    """Return the clock of a seat that continues after its flag fell.
 
-    This applies if the game skips the turn or the server moves for the seat. The seat has lost all
-    its time, but gets the increment, as after every turn.
+    A seat continues if the game skips the turn or the server moves for it. It has lost all its
+    time, but gets the increment, as after every turn.
     """
     return _clock(control.increment_ms, 0, 0)
 
@@ -167,7 +167,7 @@ def _clock(main_ms: int, bank_ms: int, periods: int) -> Clock:
 
 def clocks_json(clocks: Sequence[Clock]) -> bytes:
     """Return clocks as JSON for the wire, four times as fast as pydantic."""
-    if len(clocks) == 2:  # the case of most matches, on every move
+    if len(clocks) == 2:  # most matches have two seats
         one, other = clocks
         return (
             b'[{"main_ms":%d,"bank_ms":%d,"periods":%d},{"main_ms":%d,"bank_ms":%d,"periods":%d}]'

@@ -26,11 +26,10 @@ from kibitz_protocol.wire.values import MAX_HELLO, RequestId
 MAX_FIELDS: Final = 64
 """The most fields that one object in a request may have; no message needs more."""
 MAX_BRACKETS: Final = 2048
-"""The most opening brackets and braces in a request, including those in its texts. Each may be a
-list, which takes 300 bytes and more time to build than any other value."""
+"""The most opening brackets and braces in a request, including those in its texts. Each may start a
+list, which takes 300 bytes and is slower to build than any other value."""
 MAX_EXPLAINED: Final = 64
-"""The most errors of one message that are explained; for more, the refusal gives only their
-number."""
+"""If a message has more errors than this, the refusal gives only their number."""
 _SMALL: Final = 6 * MAX_FIELDS
 """The largest size, in bytes, at which a message cannot have more than `MAX_FIELDS` fields."""
 
@@ -103,7 +102,7 @@ def decode_hello(data: bytes | bytearray) -> Hello:
     try:
         typed = _TYPED.validate_json(data, strict=True)
     except ValidationError:
-        pass  # validating it as a hello raises the explanation
+        pass  # validating it as a hello raises the error to send
     else:
         if typed.type is not None and typed.type != "hello":
             raise DecodeError(Code.HELLO_FIRST, "the first message must be hello", typed.id)
@@ -201,14 +200,17 @@ def _refuse_wide(data: bytes | bytearray | str) -> None:
 def _refuse(
     error: ValidationError, data: bytes | bytearray | str, request: int, outer: int = 0
 ) -> DecodeError:
-    """Return the error to raise; a path of `outer` parts leads to a field of the message itself."""
+    """Return the error to raise.
+
+    `outer` is the length of the error path of a top-level field; longer paths are nested fields.
+    """
     count = error.error_count()
     if count > MAX_EXPLAINED:
         problem = f"{count} errors in this message: see docs/protocol for its format"
         return DecodeError(Code.MALFORMED, problem, request)
     errors = error.errors(include_url=False, include_context=False, include_input=False)
     first = errors[0]
-    # Only the type of the message itself counts, not that of a part, such as of a seat.
+    # Only the type of the message itself counts, not a nested type, such as that of a seat.
     unknown = first["type"] == "union_tag_invalid" and not first["loc"]
     named = unknown and isinstance(from_json(data)["type"], str)
     code = Code.UNKNOWN_TYPE if named else Code.MALFORMED

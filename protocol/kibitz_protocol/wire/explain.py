@@ -1,8 +1,8 @@
 """Explanations of invalid messages: one sentence for the person who sent them.
 
-pydantic's own texts name the branches of unions that it tried and the invalid value. Here the path
-is that in the sender's JSON. A value is shown only if it is short and not a secret, because these
-sentences are sent to peers, logged and displayed.
+pydantic's own texts contain the invalid value, and the branches of unions that it tried. These
+explanations instead give the path in the sender's JSON. They show a value only if it is short and
+not a secret, because they are sent to peers, logged and displayed.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
         return _cut(f"not JSON: {details[0]['ctx']['error']}")
     whole = from_json(data)
     placed = [(_path(detail, whole), detail) for detail in details]
-    # pydantic reports a value that fits no branch of a union once per branch, in sequence, and at a
-    # deeper path if a branch matched in part.
+    # If a value fits no branch of a union, pydantic reports one error per branch, in sequence. If a
+    # branch matched in part, its error has a deeper path.
     first = placed[0][0]
     same = [(path, detail) for path, detail in placed if path[: len(first)] == first]
     deepest = max(len(path) for path, _ in same)
@@ -104,7 +104,7 @@ def _path(detail: ErrorDetails, whole: object) -> tuple[int | str, ...]:
 
 
 def _step(here: object, part: int | str, index: int) -> tuple[bool, object]:
-    """Return whether `here` has the key or index `part`, and its value, or else `here` itself."""
+    """Return True and the value at key or index `part` of `here`, or False and `here` itself."""
     if isinstance(here, dict) and part in here and not _is_tag(part, here, index):
         return True, here[part]
     if isinstance(here, list) and isinstance(part, int) and part < len(here):
@@ -140,7 +140,7 @@ def _at(where: str) -> str:
 
 
 def _most_telling(reasons: list[ErrorDetails]) -> ErrorDetails:
-    """Return the most helpful error: that of a union branch that accepts the type, if any."""
+    """Return the most helpful error: if possible, of a union branch that accepts the type."""
     return next((one for one in reasons if one["type"] not in _EXPECTED), reasons[0])
 
 

@@ -5,12 +5,12 @@ measurement proves that the network was slow. Allowances are therefore paid from
 lichess: each seat begins with `bank_ms`; every move withdraws its allowance and deposits
 `refill_ms`, up to `bank_ms` in all.
 
-After n moves of a seat, at most `bank_ms + n * refill_ms` was forgiven, whatever its pongs did.
-A peer whose round trip is at most `refill_ms` (and `bank_ms`) is never charged for it.
+So a seat is forgiven at most `bank_ms + n * refill_ms` in n moves, however long it delays pongs. A
+peer whose round trip is at most `refill_ms` (and `bank_ms`) is never charged for it.
 
-*The server.* The server's clock stops while the server is down or overloaded, and a restart
-restarts the open turn. The seat to move can think meanwhile, so a match forgives at most
-`standstill_ms + at_ms / STANDSTILL_SHARE` in total, where `at_ms` is the time of the match; the
+*The server.* The server's clock stops while the server is down or overloaded, and after a restart
+the open turn starts again. The seat to move gains time to think, so a match forgives at most
+`standstill_ms + at_ms / STANDSTILL_SHARE` in total, where `at_ms` is the time of the match. The
 second term is for a server that is overloaded for hours. A restart counts as `RESTART_MS`, because
 the server cannot know how long the turn had been open. Beyond the limit the match is aborted.
 
@@ -28,7 +28,7 @@ from kibitz_protocol.wire.values import Strict
 ALLOWANCE_CAP_MS: Final = 100
 """The largest network allowance of one turn."""
 RESTART_MS: Final = 1_000
-"""The standstill that each restart of the server counts as."""
+"""Each restart of the server counts as a standstill of this length."""
 STANDSTILL_SHARE: Final = 4
 """A match may stand still for its time divided by this, in addition to `standstill_ms`."""
 

@@ -35,9 +35,9 @@ def apply(target: Any, patch: Any) -> Any:
 def difference(old: BaseModel | Mapping[str, Any], new: BaseModel | Mapping[str, Any]) -> Fields:
     """Return the patch from `old` to `new`, {} if they are equal.
 
-    Both are objects or models; a model stands for its encoding by `codec.encode`. If both have the
-    identical model, comparing it costs one identity check. Values are compared as in Python, so
-    true equals 1.
+    Both are objects or models; a model stands for its encoding by `codec.encode`. Parts that are
+    the same object in both are equal without a further comparison. Values are compared as in
+    Python, so true equals 1.
     """
     before, after = _fields(old), _fields(new)
     patch: Fields = {}
@@ -46,7 +46,7 @@ def difference(old: BaseModel | Mapping[str, Any], new: BaseModel | Mapping[str,
         if former is value:
             continue
         if isinstance(former, BaseModel) and former.__dict__ == getattr(value, "__dict__", None):
-            continue  # most models of a collection are equal, and this check is the fastest
+            continue  # fast: most models of a collection are equal
         if isinstance(former, BaseModel | dict) and isinstance(value, BaseModel | dict):
             if inner := difference(former, value):
                 patch[name] = inner

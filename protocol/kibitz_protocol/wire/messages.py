@@ -88,9 +88,9 @@ class Request(Strict):
     """The type of its answer if it succeeds."""
     cost: ClassVar[int] = 1
     repeatable: ClassVar[str | None] = None
-    """The effect of a copy that a client sends after the answer was lost ..."""
+    """The effect of a request that a client resends because the answer was lost ..."""
     unrepeatable: ClassVar[str | None] = None
-    """... or why it sends none; each type of request has exactly one of the two."""
+    """... or why clients never resend it; each type of request has exactly one of the two."""
     of_players: ClassVar[bool] = False
     """Whether players send it before taking a seat, so that its round trip matters."""
     of_entrants: ClassVar[bool] = False
@@ -138,7 +138,7 @@ class Hello(Request):
     token: Secret | None = None
     resume: Secret | None = None
     ticket: Secret | None = Field(
-        None, description="admits, once, a player whom another server sent here (`redirect`)"
+        None, description="ticket of a `redirect` from another server; valid for one hello"
     )
     viewer: bool = Field(
         False,
@@ -149,9 +149,9 @@ class Hello(Request):
     agent: Line = Field("", description="name and version of the client program")
     instance: Secret | None = Field(
         None,
-        description="a secret that a program draws when it starts and repeats in each later hello:"
-        " the server tells a reconnect from another program by it, and a resent request from a new"
-        " one",
+        description="a random secret that a program generates when it starts and repeats in each"
+        " later hello. It distinguishes a reconnect from a second program of the player, and a"
+        " resent request from a new one",
     )
     capabilities: Capabilities | None = None
     views: WantedViews = Field(
@@ -233,7 +233,7 @@ class Host(Request):
     """Open a lobby. The host has no seat in it until it joins."""
 
     cost = 5
-    repeatable = "opens one lobby, and is answered with it"
+    repeatable = "opens only one lobby; the copy gets the same answer"
     sets_terms = True
 
     type: Literal["host"] = "host"
@@ -277,7 +277,7 @@ class Seek(Request):
 class Leave(Request):
     """Leave a lobby and its running matches."""
 
-    repeatable = "carried out once, and answered the same"
+    repeatable = "carried out only once; the copy gets the same answer"
     of_entrants = True
 
     type: Literal["leave"] = "leave"
@@ -285,7 +285,7 @@ class Leave(Request):
 
 
 class Kick(Request):
-    repeatable = "carried out once, and answered the same"
+    repeatable = "carried out only once; the copy gets the same answer"
 
     type: Literal["kick"] = "kick"
     lobby: Key
@@ -293,7 +293,7 @@ class Kick(Request):
 
 
 class Ready(Request):
-    repeatable = "carried out once, and answered the same"
+    repeatable = "carried out only once; the copy gets the same answer"
     of_players = True
     of_entrants = True
 
@@ -306,7 +306,7 @@ class Start(Request):
     """Host: start the programme. Unless the lobby is arranged, all seats must be taken and all
     members ready."""
 
-    repeatable = "carried out once, and answered the same"
+    repeatable = "carried out only once; the copy gets the same answer"
 
     type: Literal["start"] = "start"
     lobby: Key
@@ -318,7 +318,7 @@ class Rematch(Request):
     In a lobby that `seek` opened, every player may send this, and then counts as ready.
     """
 
-    repeatable = "carried out once, and answered the same"
+    repeatable = "carried out only once; the copy gets the same answer"
 
     type: Literal["rematch"] = "rematch"
     lobby: Key
@@ -327,7 +327,7 @@ class Rematch(Request):
 class Close(Request):
     """Host: close the lobby; running matches finish first."""
 
-    repeatable = "carried out once, and answered the same"
+    repeatable = "carried out only once; the copy gets the same answer"
 
     type: Literal["close"] = "close"
     lobby: Key
@@ -342,7 +342,7 @@ class Arrange(Request):
 
     answer = "arranged"
     cost = 2
-    repeatable = "each tag is played once; the answer has its state"
+    repeatable = "each tag is played only once; the answer has the state of its match"
     sets_terms = True
 
     type: Literal["arrange"] = "arrange"
@@ -435,7 +435,7 @@ class Move(Request):
 class Resign(Request):
     """Resign a match. A bot that failed can report its fault, which the result then names."""
 
-    repeatable = "carried out once, and answered the same"
+    repeatable = "carried out only once; the copy gets the same answer"
     of_entrants = True
 
     type: Literal["resign"] = "resign"
@@ -447,7 +447,7 @@ class Resign(Request):
 class LeaveMatch(Request):
     """Leave a match for good; the lobby's conduct decides what happens to the seat."""
 
-    repeatable = "carried out once, and answered the same"
+    repeatable = "carried out only once; the copy gets the same answer"
     of_entrants = True
 
     type: Literal["leave_match"] = "leave_match"
@@ -458,7 +458,7 @@ class Note(Request):
     """Add a line to the seat's own record, such as the end of stderr. Others see only that the
     entry exists."""
 
-    repeatable = "carried out once, and answered the same"
+    repeatable = "carried out only once; the copy gets the same answer"
     of_entrants = True
 
     type: Literal["note"] = "note"
@@ -473,7 +473,7 @@ class AddComment(Request):
     """
 
     cost = 2
-    repeatable = "carried out once, and answered the same"
+    repeatable = "carried out only once; the copy gets the same answer"
     of_entrants = True
 
     type: Literal["comment"] = "comment"
@@ -486,7 +486,7 @@ class Abort(Request):
     `kibitz serve --operator NAME` names.
     """
 
-    repeatable = "carried out once, and answered the same"
+    repeatable = "carried out only once; the copy gets the same answer"
 
     type: Literal["abort"] = "abort"
     match: Key
@@ -634,8 +634,8 @@ class Refused(Answer):
     ply: int | None = Field(None, description="current ply, with `stale`")
     redirect: Redirect | None = Field(
         None,
-        description="server to repeat the request at, with `elsewhere`; absent if the player may"
-        " not go there",
+        description="server to which to send the request instead, with `elsewhere`; absent if the"
+        " player may not go there",
     )
 
 
@@ -650,8 +650,8 @@ class GameLine(Tolerant):
     hidden: bool
     balanced: bool = Field(
         False,
-        description="whether it is played in blocks of as many matches as seats, in which each"
-        " player of a group takes every seat",
+        description="whether it is played in blocks: a block has as many matches as seats, and each"
+        " player of a group takes every seat once",
     )
     legal_rule: str | None = Field(
         None, description="rule for legal actions, if turns do not list them"
@@ -661,8 +661,8 @@ class GameLine(Tolerant):
     view_schema: Fields | None = Field(None, description="absent from servers before 0.2")
     endings: dict[str, str] = Field(
         {},
-        description="reasons of its results in words that follow the winner or the word draw:"
-        " ``with five in a row``",
+        description="phrases for the reasons of its results, to display after the winner's name or"
+        " the word draw: ``with five in a row``",
     )
 
 
@@ -854,7 +854,7 @@ class YourTurn(Tolerant):
     ply: int
     view: Fields | None = Field(
         None,
-        description="observation, as the game's `View` model; absent if `views` is `none` or"
+        description="the player's view, as the game's `View` model; absent if `views` is `none` or"
         " `drawn`",
     )
     legal: list[Fields] | None = Field(

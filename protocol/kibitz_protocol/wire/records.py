@@ -200,9 +200,9 @@ class Requested(EntryBase):
 
     request: RequestKey | None = Field(
         None,
-        description="which request made it, so that a resent one is answered as before: the start"
-        " of SHA-256 over the player's key, the `instance` of its hello and the request's id, with"
-        " a line break between them; absent where the server made it, and without an `instance`",
+        description="key of the request that made it, to recognize a resent request: the start of"
+        " the SHA-256 of the player's key, the `instance` of its hello and the request's id,"
+        " separated by line breaks; absent if the server made the entry or hello had no `instance`",
     )
 
 
@@ -218,7 +218,7 @@ class Moved(EntryBase):
     """The allowance for the measured round trip, which is capped and paid from the seat's `lag`
     bank."""
     wait_ms: Millis = 0
-    """The server's own time between the last entry and this turn, which is charged to no seat."""
+    """Time that the server took between the last entry and this turn; not charged to any seat."""
     lag_ms: Millis | None = None
     """Time of the turn that was not charged, because the server stood still or restarted the turn.
     No other field includes it; `Setup.lag` limits its total in a match."""
@@ -276,7 +276,7 @@ class Returned(EntryBase):
 
 
 class Forfeited(Requested):
-    """A seat drops out for a reason that the rules of the game did not cause.
+    """A seat drops out for a reason outside the rules of the game.
 
     In a game with hidden information, other viewers do not see the detail while the match runs.
     """
@@ -384,7 +384,7 @@ class SeatResult(Strict):
     )
     detail: Line = ""
     takeover: Literal[True] | None = Field(
-        None, description="whether another connection took over the seat while its own was open"
+        None, description="whether another connection took over the seat while the first was open"
     )
 
 

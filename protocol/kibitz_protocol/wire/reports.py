@@ -61,7 +61,7 @@ class SeatReport(Tolerant):
     refused: list[Received] = Field(description="all moves refused as illegal")
     notes: list[str] = Field(description="the last lines of its bot's output")
     ledger: list[Spent]
-    earlier: int = Field(0, description="number of turns before the first one in the ledger")
+    earlier: int = Field(0, description="number of earlier turns, which `ledger` omits")
 
 
 class MatchReport(Tolerant):

@@ -39,9 +39,9 @@ def construct(model: type[_M], values: dict[str, Any]) -> _M:
 def all_without_fields_set(model: _M) -> _M:
     """Return an equal model without `model_fields_set`, in nested models too.
 
-    This saves memory when there are many long-lived models: such a set takes two kilobytes from 19
-    fields on. Equal parts become one shared object, because most lobbies have the same clocks,
-    seats and programmes.
+    This saves memory when there are many long-lived models: such a set takes two kilobytes if the
+    model has 19 fields or more. Equal parts become one shared object, because most lobbies have the
+    same clocks, seats and programmes.
     """
     if model.__pydantic_fields_set__ is _NO_FIELDS_SET:
         return model

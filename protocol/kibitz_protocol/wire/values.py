@@ -43,7 +43,7 @@ Millis: TypeAlias = Annotated[int, Field(ge=0, le=MAX_SAFE_INT)]
 Seq: TypeAlias = Annotated[int, Field(ge=0, le=MAX_SAFE_INT)]
 RequestId: TypeAlias = Annotated[int, Field(ge=1, le=MAX_SAFE_INT)]
 RequestKey: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
-"""Identifies one request of one program of a player: a digest of the three."""
+"""Identifies a request: a digest of the player, its program and the request's id."""
 SeatIndex: TypeAlias = Annotated[int, Field(ge=0, le=15)]
 Key: TypeAlias = Annotated[str, Field(min_length=1, max_length=32, pattern=r"^[A-Za-z0-9_-]+$")]
 """An identifier of a match, a lobby or a player, made by the server."""

@@ -6,11 +6,11 @@ are the same for every game:
 
 1. Only the seat that wrote a note sees it; spectators with that seat's viewpoint do not.
 2. In a game with hidden information only the seat whose turn it was and the referee see a move or a
-   flag; its public part is in the view. The cause of a seat's dropping out is public, but only that
-   seat and the referee see the detail, which may quote the bot.
-3. Until the match ends, a comment reaches its author and referees only: a player may watch its
-   own match as a second guest. Spectators see comments at once only where no player can profit
-   (`comments_are_live`): house bots play alone, or the host of an unrated match has allowed it.
+   flag. Other viewers learn the public part from their views. The cause of a seat's dropping out is
+   public, but only that seat and the referee see the detail, which may quote the bot.
+3. Until the match ends, only its author and referees see a comment, because a player could watch
+   its own match as a second guest. Spectators see comments at once only where no player can profit
+   (`comments_are_live`): if only house bots play, or the host of an unrated match has allowed it.
    All other comments are removed for them, from any viewpoint (`spectators_entry`).
 4. Other seats never see the comment of a bot on its own move.
 5. An entry `comment` has an audience in addition to its author's seat and the referee: nobody,
@@ -74,8 +74,8 @@ def changes_view(entry: Entry, *, flag_skips: bool) -> bool:
 def event_field(wanted: WantedViews, hidden: bool) -> Literal["view", "patch"] | None:
     """Return the field of an event that carries the change of the view, or None if there is none.
 
-    `hidden` is whether the game has hidden information; clients cannot compute the effect of a move
-    there, because most viewers may not see the entry.
+    `hidden` is whether the game has hidden information. In such a game, clients cannot compute the
+    effect of a move, because most of them do not receive it.
     """
     if wanted == "every":
         return "view"
