@@ -20,9 +20,9 @@ export type Aborted = {
   seq: number;
   at_ms: number;
   /**
-   * which request made it, so that a resent one is answered as before: the start of SHA-256 over
-   * the player's key, the `instance` of its hello and the request's id, with a line break between
-   * them; absent where the server made it, and without an `instance`
+   * key of the request that made it, to recognize a resent request: the start of the SHA-256 of the
+   * player's key, the `instance` of its hello and the request's id, separated by line breaks;
+   * absent if the server made the entry or hello had no `instance`
    */
   request?: string;
   kind: "abort";
@@ -211,9 +211,9 @@ export type Commented = {
   seq: number;
   at_ms: number;
   /**
-   * which request made it, so that a resent one is answered as before: the start of SHA-256 over
-   * the player's key, the `instance` of its hello and the request's id, with a line break between
-   * them; absent where the server made it, and without an `instance`
+   * key of the request that made it, to recognize a resent request: the start of the SHA-256 of the
+   * player's key, the `instance` of its hello and the request's id, separated by line breaks;
+   * absent if the server made the entry or hello had no `instance`
    */
   request?: string;
   kind: "comment";
@@ -364,16 +364,16 @@ export type Flagged = {
 };
 
 /**
- * A seat drops out for a reason that the rules of the game did not cause. In a game with hidden
- * information, other viewers do not see the detail while the match runs.
+ * A seat drops out for a reason outside the rules of the game. In a game with hidden information,
+ * other viewers do not see the detail while the match runs.
  */
 export type Forfeited = {
   seq: number;
   at_ms: number;
   /**
-   * which request made it, so that a resent one is answered as before: the start of SHA-256 over
-   * the player's key, the `instance` of its hello and the request's id, with a line break between
-   * them; absent where the server made it, and without an `instance`
+   * key of the request that made it, to recognize a resent request: the start of the SHA-256 of the
+   * player's key, the `instance` of its hello and the request's id, separated by line breaks;
+   * absent if the server made the entry or hello had no `instance`
    */
   request?: string;
   kind: "forfeit";
@@ -397,8 +397,8 @@ export type GameLine = {
   seats: number[];
   hidden: boolean;
   /**
-   * whether it is played in blocks of as many matches as seats, in which each player of a group
-   * takes every seat
+   * whether it is played in blocks: a block has as many matches as seats, and each player of a
+   * group takes every seat once
    */
   balanced?: boolean;
   /** rule for legal actions, if turns do not list them */
@@ -408,7 +408,8 @@ export type GameLine = {
   /** absent from servers before 0.2 */
   view_schema?: { [name: string]: JsonValue };
   /**
-   * reasons of its results in words that follow the winner or the word draw: ``with five in a row``
+   * phrases for the reasons of its results, to display after the winner's name or the word draw:
+   * ``with five in a row``
    */
   endings?: { [name: string]: string };
 };
@@ -465,7 +466,7 @@ export type Hello = {
   name?: string;
   token?: string;
   resume?: string;
-  /** admits, once, a player whom another server sent here (`redirect`) */
+  /** ticket of a `redirect` from another server; valid for one hello */
   ticket?: string;
   /**
    * whether to connect only to watch, without a name; ignored if name, token, resume or ticket is
@@ -476,8 +477,9 @@ export type Hello = {
   /** name and version of the client program */
   agent?: string;
   /**
-   * a secret that a program draws when it starts and repeats in each later hello: the server tells
-   * a reconnect from another program by it, and a resent request from a new one
+   * a random secret that a program generates when it starts and repeats in each later hello. It
+   * distinguishes a reconnect from a second program of the player, and a resent request from a new
+   * one
    */
   instance?: string;
   capabilities?: Capabilities;
@@ -635,9 +637,9 @@ export type Left = {
   seq: number;
   at_ms: number;
   /**
-   * which request made it, so that a resent one is answered as before: the start of SHA-256 over
-   * the player's key, the `instance` of its hello and the request's id, with a line break between
-   * them; absent where the server made it, and without an `instance`
+   * key of the request that made it, to recognize a resent request: the start of the SHA-256 of the
+   * player's key, the `instance` of its hello and the request's id, separated by line breaks;
+   * absent if the server made the entry or hello had no `instance`
    */
   request?: string;
   kind: "leave";
@@ -946,9 +948,9 @@ export type Noted = {
   seq: number;
   at_ms: number;
   /**
-   * which request made it, so that a resent one is answered as before: the start of SHA-256 over
-   * the player's key, the `instance` of its hello and the request's id, with a line break between
-   * them; absent where the server made it, and without an `instance`
+   * key of the request that made it, to recognize a resent request: the start of the SHA-256 of the
+   * player's key, the `instance` of its hello and the request's id, separated by line breaks;
+   * absent if the server made the entry or hello had no `instance`
    */
   request?: string;
   kind: "note";
@@ -1050,7 +1052,10 @@ export type Refused = {
   retry_after_ms?: number;
   /** current ply, with `stale` */
   ply?: number;
-  /** server to repeat the request at, with `elsewhere`; absent if the player may not go there */
+  /**
+   * server to which to send the request instead, with `elsewhere`; absent if the player may not go
+   * there
+   */
   redirect?: Redirect;
 };
 
@@ -1123,9 +1128,9 @@ export type Resigned = {
   seq: number;
   at_ms: number;
   /**
-   * which request made it, so that a resent one is answered as before: the start of SHA-256 over
-   * the player's key, the `instance` of its hello and the request's id, with a line break between
-   * them; absent where the server made it, and without an `instance`
+   * key of the request that made it, to recognize a resent request: the start of the SHA-256 of the
+   * player's key, the `instance` of its hello and the request's id, separated by line breaks;
+   * absent if the server made the entry or hello had no `instance`
    */
   request?: string;
   kind: "resign";
@@ -1170,7 +1175,7 @@ export type SeatReport = {
   /** the last lines of its bot's output */
   notes: string[];
   ledger: Spent[];
-  /** number of turns before the first one in the ledger */
+  /** number of earlier turns, which `ledger` omits */
   earlier?: number;
 };
 
@@ -1183,7 +1188,7 @@ export type SeatResult = {
   /** why the seat dropped out before the end, if it did */
   cause?: Cause;
   detail?: string;
-  /** whether another connection took over the seat while its own was open */
+  /** whether another connection took over the seat while the first was open */
   takeover?: true;
 };
 
@@ -1488,7 +1493,7 @@ export type YourTurn = {
   game: string;
   seat: number;
   ply: number;
-  /** observation, as the game's `View` model; absent if `views` is `none` or `drawn` */
+  /** the player's view, as the game's `View` model; absent if `views` is `none` or `drawn` */
   view?: { [name: string]: JsonValue };
   /** all legal actions; absent if `legal_rule` describes them or `picks` lists them */
   legal?: { [name: string]: JsonValue }[];
