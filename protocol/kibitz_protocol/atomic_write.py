@@ -12,7 +12,8 @@ def write_atomically(
 ) -> Path:
     """Replace a file and return its path; with `durable`, sync it to disk first.
 
-    Only one process at a time may write a path. Raises `OSError` and keeps the old file on failure.
+    Only one process at a time may write to a path. Raises `OSError` and keeps the old file on
+    failure.
     """
     partial = path.with_name(f"{path.name}.part")
     try:

@@ -38,9 +38,10 @@ class RequestExchange:
     async def request(self, build: Callable[[int], Request], kind: type[_AnswerT]) -> _AnswerT:
         """Send the request that `build` makes for its id, and return its answer of type `kind`.
 
-        Waits across reconnects. Canceling it stops the wait; a request that was already sent may
-        still be carried out. Raises `RefusedError`, `UnansweredError`, `ValueError` for a request
-        larger than the server's frame limit, and the session's `SessionError` once it is over.
+        Keeps waiting across reconnects. Canceling it stops the wait; a request that was already
+        sent may still be carried out. Raises `RefusedError`, `UnansweredError`, `ValueError` for a
+        request larger than the server's frame limit, and the session's `SessionError` once it is
+        over.
         """
         answer = await self._await_answer(build(self._session.new_id()))
         if isinstance(answer, Refused):

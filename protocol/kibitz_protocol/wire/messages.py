@@ -956,7 +956,7 @@ class HallNews(Tolerant):
     type: Literal["hall"] = "hall"
     lobbies: dict[Key, LobbyBrief]
     matches: dict[Key, MatchBrief] = Field(description="running")
-    finished: dict[Key, MatchBrief] = Field(description="the matches that ended last")
+    finished: dict[Key, MatchBrief] = Field(description="the most recently finished matches")
     ladders: dict[GameName, LadderTable] = Field(
         description="first lines of the ladder of each game that has one"
     )
@@ -968,7 +968,7 @@ class HallChanged(Tolerant):
     """The changes of the hall."""
 
     type: Literal["hall_changed"] = "hall_changed"
-    patch: Fields = Field(description="merge patch of the news `hall`")
+    patch: Fields = Field(description="merge patch of the message `hall`")
 
 
 class Farewell(Tolerant):

@@ -58,8 +58,8 @@ class AnalysisLimits:
     waiting: int = 16
     """Matches that wait."""
     waiting_an_address: int = 4
-    """Matches that wait for one address. If the address counts as more people, one for each of
-    them. Requests from this machine are not limited."""
+    """Matches that wait for one address. An address that counts as many people may have one for
+    each of them. Requests from this machine are not limited."""
     retry_after_ms: int = 30_000
     """The retry delay for clients whose request was refused because the queue is full."""
     cache_bytes: int = 16 * 1024 * 1024

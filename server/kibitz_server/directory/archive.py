@@ -215,7 +215,7 @@ class Archive:
     # --- matches that are reloaded ------------------------------------------------------
 
     async def finished(self, peer: Peer, identity: Identity, match: str) -> MatchRunner:
-        """Return the runner of a finished match not in memory, for a player who had a seat."""
+        """Load a finished match for a player who had a seat, and return its runner."""
         closed, _, game = await self._closed_match(match)
         if all(player.player != identity.key for player in _players(closed)):
             raise RequestDeclined(Code.NOT_SEATED, "you have no seat in this match")

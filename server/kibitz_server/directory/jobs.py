@@ -30,8 +30,8 @@ class JobLimits:
     waiting_a_player: int = 8
     """The maximum number of one player's waiting requests, in addition to the running one."""
     waiting_an_address: int = 32
-    """The maximum number of waiting requests from one address, where a guest can use many names. If
-    the address counts as more people, one for each of them.
+    """The maximum number of waiting requests from one address, where a guest can use many names. An
+    address that counts as many people may have one for each of them.
     """
     waiting: int = 256
     """The maximum number of waiting requests in total."""

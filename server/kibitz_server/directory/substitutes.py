@@ -102,7 +102,7 @@ class Substitutes:
                 self._stop_bot(player)
 
     def match_reloaded(self, former: MatchRunner, match: MatchRunner) -> None:
-        """Handle the reload of a match."""
+        """Continue with `match`, which has replaced `former` after a reload."""
         for substitution in self._substitutions.values():
             if substitution.match is former:
                 substitution.match = match

@@ -15,8 +15,8 @@ The rules of a lobby:
 - A house bot takes the seat for which the server started it. Like every bot, it sends `ready` after
   its warm-up, and it stays ready for a rematch. If its process fails, the server restarts it. After
   `MAX_BOT_FAILURES` failures in a round, the seat opens to everybody, and its matches are void.
-- A match begins once all of its players are connected, whatever other matches wait for. Members who
-  are disconnected for longer than the matches' grace period, and at least `MIN_GRACE_MS`, are
+- A match begins once all of its players are connected, even if earlier matches still wait. Members
+  who are disconnected for longer than the matches' grace period, and at least `MIN_GRACE_MS`, are
   removed.
 - When a member leaves a running programme, its matches that have not begun become void and do not
   count. The other members continue. Nobody can join until the round is over.

@@ -135,7 +135,7 @@ class ProgrammeQueue:
     _begun: bytearray = field(default_factory=bytearray)
     """By number, 1 if the match has begun. Only as long as the highest number that has begun."""
     _returned: frozenset[int] = frozenset()
-    """Matches that were put back. They wait even if one of their players left before that."""
+    """Matches that were put back into the queue. Players who left earlier do not make them void."""
     _gone: frozenset[str] = frozenset()
     """Players who have left; their matches are not played."""
     _searches: _Searches = field(default_factory=_Searches, compare=False, repr=False)

@@ -1,10 +1,10 @@
 """Retention: deletes old closed matches and lobbies, and guests who do not return.
 
 Data is deleted a little at a time through the store's writer, in its ordinary batches. So a
-deletion does not delay matches, and a server that is killed in the middle of one continues it after
-the restart. A stream is first marked as deleted, which hides it from all lookups. Then its entries
-are deleted, a few rows per batch. Its own row is deleted last, so that its number is not reused
-while any entries remain.
+deletion does not delay matches, and the server continues an interrupted deletion after a restart. A
+stream is first marked as deleted, which hides it from all lookups. Then its entries are deleted, a
+few rows per batch. Its own row is deleted last, so that its number is not reused while any entries
+remain.
 
     closed --old enough, not in the journal--> deleted --entries deleted--> no row
 

@@ -20,7 +20,7 @@ DEPARTURE_TEXTS: Final = {
     "crash": "crashed and did not reconnect",
     "kicked": "was removed by the host",
 }
-"""The text in the result for a seat that was given up, by reason."""
+"""The text that a result contains about a seat that was given up, by the reason for the absence."""
 
 
 _CAUSES: Final = {"crash": Cause.CRASH, "kicked": Cause.KICKED}

@@ -149,7 +149,7 @@ class MatchState:
         self.used: dict[str, int] = {}
         """How much of each allowance each seat has used (`budget`)."""
         self.requests: dict[str, int] = {}
-        """The entries that the latest requests led to, by the requests' keys; without moves."""
+        """The entry numbers of the latest requests except moves, by the requests' keys."""
         self.sent: tuple[str, ...] = ("",) * seats if game.info.hidden else ()
         """The digest of the data sent to each seat (`sent_digest`); empty if the game has no hidden
         information or the digests are unknown."""

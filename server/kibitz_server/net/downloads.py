@@ -21,8 +21,8 @@ class DownloadLimits:
     at_once: int = 200
     """The number of records sent at the same time."""
     an_address: int = 8
-    """Records sent to one address at the same time. If the address counts as more people, one for
-    each of them. This machine is exempt.
+    """Records sent to one address at the same time. An address that counts as many people may get
+    one for each of them. This machine is exempt.
     """
     held_bytes: int = 16 * 1024 * 1024
     """Bytes of records in memory; a running download may exceed the limit by one piece."""
@@ -57,7 +57,7 @@ class Downloads:
         self.limits = limits or DownloadLimits()
         self.count = 0
         self.held_bytes = 0
-        """The bytes of all downloads in memory."""
+        """The bytes in memory of all downloads together."""
         self._by_address: Counter[str] = Counter()
 
     def full(self) -> bool:

@@ -174,7 +174,7 @@ class Peer:
         self.bearer: str | None = None
         """The token of the handshake's Authorization header."""
         self.token: bytes | None = None
-        """The digest of the token that hello was accepted with."""
+        """The digest of the token with which the player signed in."""
         self.capabilities: Capabilities | None = None
         """The bot's capabilities, as stated in its hello."""
         self.instance: str | None = None

@@ -33,7 +33,7 @@ SECURITY_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 _WORTH_COMPRESSING = 256
-"""The size, in bytes, from which files are compressed."""
+"""Files of at least this many bytes are compressed."""
 _COMPRESSED_FILES = 256
 """The number of compressed files to cache; a site has a few dozen."""
 

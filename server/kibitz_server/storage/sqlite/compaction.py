@@ -42,12 +42,12 @@ class Share:
     """The part of a compaction that one batch carries out."""
 
     weight: int
-    """The weight of the batch's row."""
+    """The approximate size of the batch's row, in bytes."""
     segments: list[Segment] = field(default_factory=list)
     trim_to: int | None = None
     """The last row of the journal that the batch deletes."""
     trim_bytes: int = 0
-    """The weight of the deleted rows."""
+    """The approximate size of the deleted rows, in bytes."""
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ class Compaction:
         self._journal_bytes = journal_bytes
         self._begin_at = journal_bytes
         self._weight = 0
-        """The weight of the journal's rows."""
+        """The approximate size of all rows in the journal, in bytes."""
         self._oldest: _OldestRows | None = None
         self._reading: object | None = None
         """Identifies the compaction for which a thread is reading rows; None if there is none."""
