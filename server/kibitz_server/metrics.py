@@ -53,7 +53,7 @@ class Histogram:
         return sum(self._counts)
 
     def buckets(self) -> tuple[list[tuple[str, float]], float]:
-        """Return cumulative counts by bound, as Prometheus expects them, and the sum."""
+        """Return cumulative counts by upper bound, in Prometheus's format, and the sum."""
         total = 0
         lines: list[tuple[str, float]] = []
         for bound, count in zip((*map(str, self._bounds), "+Inf"), self._counts, strict=True):

@@ -9,9 +9,9 @@
                 case LobbyClosed():
                     break
 
-The client reconnects automatically, restores its seats, lobbies and watched matches, and resends
-unanswered requests where that is harmless. One task of the event loop serves the connection, so
-run long computations in a thread (`asyncio.to_thread`).
+The client reconnects automatically and restores its seats, lobbies and watched matches. It resends
+unanswered requests if that is harmless. One task of the event loop serves the connection. Run long
+computations in a thread (`asyncio.to_thread`), so that they do not block it.
 
 `connection.py` handles the websocket, and `exchange.py` pairs requests with answers. The requests
 of players and spectators are methods of `Client` (`player_requests.py`). Requests about the whole
@@ -67,8 +67,8 @@ class Client(PlayerRequests):
     same), with its path if a proxy serves it under one. One of these identifies the player: `name`,
     for a guest; `token`, for an account; `resume`, the secret of an earlier welcome, for a guest
     who reconnects. `organizer`, together with `name` or `resume`, is the secret that an event's own
-    server requires. `kind` is what others see, `capabilities` what a bot can play, and `agent` the
-    name and version of the program.
+    server requires. `kind` tells others whether this is a bot or a human, `capabilities` lists the
+    games that a bot can play, and `agent` is the name and version of the program.
 
     `patience` is how many seconds a server may be unreachable before the session ends, `opening`
     the same for the first connection; None means no limit. Without `seated`, the client does not
@@ -231,9 +231,9 @@ class Client(PlayerRequests):
     async def news(self) -> AsyncIterator[News | MatchLost]:
         """Yield the news that the server sends, in order and without duplicates.
 
-        `MatchLost` reports a followed match that could not be resumed after a reconnect. Ends when
-        the client is closed, and otherwise raises the `SessionError` that ended the session. All
-        iterators share one stream: each message goes to one of them.
+        `MatchLost` reports a followed match that could not be resumed after a reconnect. The
+        iteration ends when the client is closed. If the session ends for another reason, it raises
+        that `SessionError`. All iterators share one stream: each message goes to one of them.
         """
         while (message := await self._news_queue.get()) is not None:
             yield message

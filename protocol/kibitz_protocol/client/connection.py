@@ -41,7 +41,7 @@ CLOSE_TIMEOUT_S: Final = 3.0
 """Timeout for the closing handshake of the websocket."""
 
 _RETRYABLE_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
-"""HTTP statuses of a server, or of a proxy in front of it, that are worth a retry."""
+"""HTTP statuses, from a server or a proxy in front of it, after which to retry."""
 
 
 class _HeardConnection(ClientConnection):
@@ -146,7 +146,7 @@ class ConnectionLoop:
             while self._session.live:
                 frame = await connection.recv(decode=False)
                 self._handle(self._session.receive(frame, now_ms()))
-                # Most frames are news, after which there is nothing to write.
+                # Most frames answer no request, and then there is nothing to write.
                 if not self._session.live or self._session.deadline() is not None:
                     self._wake.set()
         except ConnectionClosed as error:
@@ -240,7 +240,7 @@ async def _close(connection: ClientConnection) -> None:
 
 
 def _is_transient(error: Exception) -> bool:
-    """Return whether opening a connection is worth a retry after this error."""
+    """Return whether to retry opening a connection after this error."""
     if isinstance(error, InvalidStatus):
         return error.response.status_code in _RETRYABLE_STATUSES
     if isinstance(error, ssl.SSLCertVerificationError):

@@ -29,7 +29,7 @@ class ClientIdentity:
     """An id that distinguishes this program from others with the same secrets. It must stay the
     same on the next connection; otherwise the server carries out resent requests a second time."""
     views: WantedViews = "turn"
-    """The messages that carry the view of a match, in addition to snapshots and the end."""
+    """The messages that contain the view of a match, in addition to `snapshot` and `finished`."""
 
 
 class Credentials:

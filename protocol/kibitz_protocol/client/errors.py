@@ -1,4 +1,4 @@
-"""Errors of a client, by cause and by whether the session can continue.
+"""Errors of a client. Subclasses of `SessionError` end the session.
 
 KibitzError
 ├── RefusedError          the server refused the request; nothing has changed

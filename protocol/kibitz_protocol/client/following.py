@@ -61,7 +61,7 @@ class Following:
         self._sequences.await_snapshots()
 
     def forget_closed_lobbies(self, welcome: Welcome) -> list[SessionEvent]:
-        """Forget lobbies that closed, or removed this player, while disconnected."""
+        """Forget lobbies that closed, or that removed this player, while it was disconnected."""
         shut = [key for key, join in self._lobbies.items() if _was_removed(join, welcome)]
         return [event for key in shut for event in self._forget_lobby(key)]
 

@@ -1,4 +1,4 @@
-"""Requests of hosts, such as to open lobbies and start matches, and of the server's operator."""
+"""Requests of hosts, such as opening lobbies and starting matches, and of the server's operator."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Hosting:
 
         Refused as `unknown_game`, `bad_option`, `bad_seats`, `unknown_personality` or
         `name_invalid` if the settings are invalid; the message names the field. Refused as `limit`
-        if there are too many lobbies or house bots, and as `unavailable` if the server starts
-        nothing new at the moment.
+        if there are too many lobbies or house bots, and as `unavailable` if the server cannot start
+        anything new at the moment.
         """
         return await self._exchange.done(lambda id: Host(id=id, settings=settings))
 
     async def kick(self, lobby: str, player: str) -> Done:
-        """Kick a player for good. `player` is a player's key.
+        """Remove a player permanently. `player` is the player's key.
 
         Refused as `no_such_player` if the player is not a member, and as `wrong_state` for the host
         itself.

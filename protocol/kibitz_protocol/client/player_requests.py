@@ -66,16 +66,16 @@ class PlayerRequests:
     async def seek(self, terms: SeekTerms, *, wait_s: int = 300) -> Done:
         """Seek opponents on these terms; the lobby is `Done.lobby`.
 
-        Joins the lobby of another seek on the same terms, or opens one, which closes if nobody
-        joins within wait_s seconds (10 to 3600). Use `leave` to withdraw, `join` to accept
-        another player's seek, and `Hosting.rematch` to play again.
+        Joins the lobby of another seek on the same terms. If there is none, opens a lobby, which
+        closes if nobody joins within wait_s seconds (10 to 3600). Use `leave` to withdraw, `join`
+        to accept another player's seek, and `Hosting.rematch` to play again.
 
         Refused as:
         - `limit` if this player already has a seek, open or in play, or too many open lobbies;
         - `unauthorized` if a guest seeks a rated match;
         - `bad_seats` if the client's capabilities do not fit;
         - `unknown_game` or `bad_option` if the terms are invalid;
-        - `unavailable` if the server starts nothing new at the moment.
+        - `unavailable` if the server cannot start anything new at the moment.
         """
         return await self._exchange.done(lambda id: Seek(id=id, terms=terms, wait_s=wait_s))
 
@@ -132,14 +132,14 @@ class PlayerRequests:
         action: Mapping[str, bool | int | str],
         comment: Comment | None = None,
     ) -> Done:
-        """Play `action` at `ply`, both as in `YourTurn`; `Done.seq` numbers the entry.
+        """Play `action` at `ply`, both as in `YourTurn`. `Done.seq` is the number of the log entry.
 
         `action` is the game's move as a flat JSON object, such as one of `YourTurn.legal`;
         `comment` is the bot's remark on its move. The move is applied once, even if it is resent on
         another connection, and is resent automatically after `rate_limited`.
 
         Refused as `illegal` or `malformed` if the rules or the move's schema forbid it; the turn
-        goes on, and the move counts toward the host's limit of illegal moves. Also refused as
+        continues, and the move counts toward the host's limit of illegal moves. Also refused as
         `not_your_turn`, as `stale` if the match has moved on (`RefusedError.ply` is the current
         ply), and as `over`.
         """
@@ -153,9 +153,9 @@ class PlayerRequests:
     ) -> Done:
         """Resign a match.
 
-        `fault` marks a failure of the bot rather than a choice, and `detail`, cut to 200
-        characters, describes it; the result includes both. Refused as `over` if the match or the
-        seat has ended.
+        `fault` tells that the bot failed and did not choose to resign. `detail`, cut to 200
+        characters, describes the failure. The result includes both. Refused as `over` if the match
+        or the seat has ended.
         """
         return await self._exchange.done(
             lambda id: Resign(id=id, match=match, fault=fault, detail=detail[:200])

@@ -32,7 +32,7 @@ class Backoff:
         The pause is between half and all of the bound, so that clients do not all reconnect at the
         same moment after an outage.
         """
-        # 64 doublings exceed any bound; a higher power would overflow a float.
+        # After 64 doublings any bound is exceeded; more would overflow a float.
         bound = min(float(self.max_ms), self.first_ms * self.factor ** min(failures - 1, 64))
         return round(bound * (0.5 + chance() / 2))
 

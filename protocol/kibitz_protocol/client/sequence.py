@@ -1,4 +1,4 @@
-"""Sequence numbers of the matches that a client follows: they order events and reveal losses.
+"""Sequence numbers of the matches that a client follows: they order events and reveal lost ones.
 
 Each event has the number of its entry, which is one more than that of the previous event. So the
 number shows whether an event is the next one, a duplicate, or comes after lost ones. A snapshot

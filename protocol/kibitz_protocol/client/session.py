@@ -384,7 +384,7 @@ class Session:
                 return self._end(GarbledError(f"hello was answered with {type(answer).__name__}"))
 
     def _may_repeat_hello(self, refused: Refused) -> bool:
-        """Return whether the next hello may succeed, although this refusal is not temporary."""
+        """Return whether the next hello may succeed after a refusal that is not temporary."""
         if refused.code is Code.NAME_TAKEN:
             # Probably the session's own lost connection has the name until the server notices the
             # loss.
@@ -408,7 +408,7 @@ class Session:
         return [Opened(self.welcome, again), *closed]
 
     def _restore(self, welcome: Welcome, waiting: list[Request]) -> None:
-        """Request what the last connection followed, then resend the caller's pending requests."""
+        """Restore what the last connection followed, then resend the caller's pending requests."""
         assert isinstance(self._current, _Online), "called after a welcome"
         seats, lobbies = (welcome.seats, welcome.lobbies) if self._seated else ([], [])
         leaving = [request.lobby for request in waiting if isinstance(request, Leave)]

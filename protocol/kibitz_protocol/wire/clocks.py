@@ -46,7 +46,7 @@ class TimeControl(Strict):
         if bool(self.periods) != bool(self.period_ms):
             return "byo-yomi needs both periods and their length"
         if self.increment_ms and not self.limited:
-            return "an increment needs another time to add it to"
+            return "an increment alone is no time control: add main time, a bank or time per move"
         return None
 
     @property
@@ -93,9 +93,10 @@ class TimeControl(Strict):
         return ",".join(parts)
 
 
-# A plain dataclass, which messages validate like a model. Every move creates one and reads several;
-# a model takes six times as long to create and four times as long per attribute read. Treat it as
-# immutable: with `frozen`, creating one would be as slow as creating a model.
+# A plain dataclass, which messages validate like a model. Every move creates a clock and reads
+# several. With a model, creation would take six times as long, and reading an attribute four times
+# as long. Treat it as immutable. It is not `frozen`, because that would make creation as slow as
+# that of a model.
 @dataclass(slots=True)
 class Clock:
     """The time that a seat has left at the start of its next turn, in milliseconds."""

@@ -26,7 +26,7 @@ from kibitz_protocol.wire.values import MAX_HELLO, RequestId
 MAX_FIELDS: Final = 64
 """The most fields that one object in a request may have; no message needs more."""
 MAX_BRACKETS: Final = 2048
-"""The most opening brackets and braces in a request, including those in its texts. Each may start a
+"""The most opening brackets and braces in a request, including those in strings. Each may start a
 list, which takes 300 bytes and is slower to build than any other value."""
 MAX_EXPLAINED: Final = 64
 """If a message has more errors than this, the refusal gives only their number."""

@@ -70,7 +70,7 @@ def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
 
 
 def first_problem(error: ValidationError, *path: str) -> str:
-    """Return pydantic's message for the first error, prefixed with its path under `path`."""
+    """Return pydantic's message for the first error, after `path` and the error's path."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join([*path, *map(str, first["loc"])])
     return f"{where}: {first['msg']}" if where else first["msg"]

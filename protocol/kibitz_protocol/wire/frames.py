@@ -29,7 +29,7 @@ def text_frame(payload: bytes) -> bytes:
 
 
 def done_frame(request: int, seq: int | None, ignored: Sequence[str] = ()) -> bytes:
-    """Return the frame of a `done` for a request that made entry `seq`, if any.
+    """Return the frame of a `done`; `seq` is the entry that the request made, if any.
 
     `ignored` names the ignored fields of the request (rare).
     """

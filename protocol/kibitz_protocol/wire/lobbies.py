@@ -1,4 +1,4 @@
-"""Lobbies: the settings that hosts request, and the views that members get."""
+"""Lobbies: the settings that hosts send, and the views that members get."""
 
 from __future__ import annotations
 

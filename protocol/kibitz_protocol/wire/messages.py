@@ -92,7 +92,7 @@ class Request(Strict):
     unrepeatable: ClassVar[str | None] = None
     """... or why clients never resend it; each type of request has exactly one of the two."""
     of_players: ClassVar[bool] = False
-    """Whether players send it before taking a seat, so that its round trip matters."""
+    """Whether it shows that a player will soon play, so that the server measures the round trip."""
     of_entrants: ClassVar[bool] = False
     """Whether an entrant of an event may send it."""
     sets_terms: ClassVar[bool] = False
@@ -315,7 +315,7 @@ class Start(Request):
 class Rematch(Request):
     """Host: play the finished programme again with the seats rotated by one.
 
-    In a lobby that `seek` opened, every player may send this, and then counts as ready.
+    In a lobby that `seek` opened, every player may send this. It also marks the player as ready.
     """
 
     repeatable = "carried out only once; the copy gets the same answer"
@@ -336,8 +336,8 @@ class Close(Request):
 class Arrange(Request):
     """Host of an arranged lobby: play these matches.
 
-    Matches with known tags are not played again, so the request is safe to repeat. A host that was
-    disconnected can repeat it to get the results.
+    If a tag is sent again, its match is not played again, so the request is safe to repeat. A host
+    that was disconnected can repeat it to get the results.
     """
 
     answer = "arranged"
@@ -409,7 +409,7 @@ class Unwatch(Request):
 
 
 class Rejoin(Request):
-    """Take the player's seat at a match on this connection; an older connection loses it."""
+    """Take the player's seat in a match for this connection; an older connection loses it."""
 
     repeatable = "returns the current state"
     of_players = True
@@ -433,7 +433,7 @@ class Move(Request):
 
 
 class Resign(Request):
-    """Resign a match. A bot that failed can report its fault, which the result then names."""
+    """Resign a match. A bot that failed can report its fault, which the result then includes."""
 
     repeatable = "carried out only once; the copy gets the same answer"
     of_entrants = True
@@ -507,8 +507,7 @@ class AskReport(Request):
 
 
 class History(Request):
-    """Ask for the events of a match from number `first` on, without what this viewer may not
-    see."""
+    """Ask for the events of a match from number `first` on. They omit hidden information."""
 
     answer = "events"
     cost = 4
@@ -878,8 +877,7 @@ class YourTurn(Tolerant):
 
 
 class Finished(Tolerant):
-    """The end of a match: the result, the seed that the commitment proves, and the record's
-    path."""
+    """The end of a match: the result, the seed behind the commitment, and the record's path."""
 
     type: Literal["finished"] = "finished"
     match: Key
@@ -902,8 +900,8 @@ class Finished(Tolerant):
 class LobbyNews(Tolerant):
     """The current state of a lobby, which replaces all earlier news of it.
 
-    Sent to clients that host, join, enter or reconnect, and to clients that read too slowly for the
-    changes. All other updates are sent as changes.
+    Sent to clients that host, join, enter or reconnect, and to clients that read too slowly to get
+    every change. All other updates are sent as changes.
     """
 
     type: Literal["lobby"] = "lobby"
@@ -948,8 +946,8 @@ class LobbyClosed(Tolerant):
 class HallNews(Tolerant):
     """The current state of the hall, which replaces all earlier news of it.
 
-    Sent to clients that subscribe, to those that read too slowly for the changes, and when the
-    changes would be larger. Each collection has the newest items, up to a limit; the counts are
+    Sent to clients that subscribe, to clients that read too slowly to get every change, and if a
+    change would be larger. Each collection has the newest items, up to a limit; the counts are
     totals. Sort lobbies and matches by `order`, largest first.
     """
 

@@ -87,8 +87,8 @@ def footer_hash(link: str, line: bytes, claimed: str) -> str:
 def read_record(path: str | os.PathLike[str], *, torn: bool = False) -> Record:
     """Read and check a record file.
 
-    With `torn`, drop an invalid last line without a line end, such as a power failure leaves.
-    Raises `RecordError`, and `OSError` as `open`.
+    With `torn`, drop an invalid last line without a line end, as after a power failure. Raises
+    `RecordError`, and `OSError` as `open`.
     """
     with open(path, "rb") as file:
         return parse_record(_lines_of(file, str(path)), path=str(path), torn=torn)

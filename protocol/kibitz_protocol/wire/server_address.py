@@ -1,7 +1,7 @@
 """Addresses of a server's websocket and pages, derived from the address that people enter.
 
 A server's address is that of its pages, which a proxy may serve under a path, such as
-``https://example.org/kibitz/``. Its websocket is at the same address, and at ``ws`` below it.
+``https://example.org/kibitz/``. Its websocket is at the same address, and also at ``ws`` below it.
 ``ws://`` and ``http://``, an address with and without its final slash, and the websocket's address
 all refer to the same server. The functions are pure and look up no names.
 """

@@ -1,4 +1,4 @@
-"""Building models without validation, from trusted values, on the path of every move."""
+"""Builds models from trusted values without validation, which saves time on every move."""
 
 from __future__ import annotations
 

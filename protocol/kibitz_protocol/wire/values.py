@@ -65,8 +65,8 @@ Scalar: TypeAlias = StrictBool | SafeInt | Word
 SeedText: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 """256 bits in hexadecimal."""
 Seed: TypeAlias = Annotated[StrictInt, Field(ge=0, le=MAX_SAFE_INT)] | SeedText
-"""A seed set by a host: a short number, or 256 bits that nobody can guess. Both notations of the
-same number are the same seed."""
+"""A seed set by a host: a short number, or 256 bits that nobody can guess. The same number in both
+notations is the same seed."""
 FieldName: TypeAlias = Annotated[str, Field(min_length=1, max_length=32)]
 Action: TypeAlias = Annotated[dict[FieldName, Scalar], Field(max_length=8)]
 """An action: a flat JSON object, which the game's `Move` model validates later."""
@@ -81,7 +81,7 @@ def seed_number(seed: int | str) -> int:
 
 
 def derive_seed(seed: int | str, *path: str | int) -> int:
-    """Derive a 256-bit seed from `seed` and `path`, which reveals nothing about other seeds.
+    """Derive a 256-bit seed from `seed` and `path`. It reveals nothing about `seed` or other seeds.
 
     Two paths that are equal when joined with slashes give the same seed.
     """

@@ -21,9 +21,9 @@ numbers that a viewer gets have no gaps. The seat to move, the number of plies, 
 times are public in every game, because every connection can observe when news arrives.
 
 This module also decides which part of the view an event carries (`event_field`). By default it
-carries nothing if the entry shows everything, and a merge patch for the viewer's view
-(`merge_patch`) if the game hides something. A client that applies every patch to the view of a
-snapshot always has its current view.
+carries no part of the view if the game has no hidden information, and else a merge patch for the
+viewer's view (`merge_patch`). A client that applies every patch to the view of a snapshot always
+has its current view.
 
 Everything here is a pure function of its arguments. The server calls `redact` for each entry and
 distinct viewer, on the path of every move.
@@ -52,7 +52,7 @@ Viewer: TypeAlias = int
 PUBLIC: Final[Viewer] = -1
 """A spectator who sees only public information."""
 REFEREE: Final[Viewer] = -2
-"""A viewer who sees everything but notes, like every viewer once the match is over."""
+"""A viewer who sees everything except notes. After the match, every viewer is a referee."""
 
 WantedViews: TypeAlias = Literal["turn", "every", "none", "drawn"]
 """The views that a connection requests in `hello`: with its own turns, with every event too, none,

@@ -65,7 +65,7 @@ class Denied(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """An identity that said hello, and its secret for reconnecting; `fresh` if just created."""
+    """The result of a hello: an identity, and its secret for reconnecting. `fresh` means new."""
 
     identity: Identity
     resume: str
@@ -211,7 +211,7 @@ class Accounts:
         return self._guest(hello)
 
     def save(self, admission: Admission) -> None:
-        """Write a fresh guest within a quarter second, and before anything that names it.
+        """Write a fresh guest within a quarter of a second, and before any entry that names it.
 
         The server sends the welcome before the guest is on disk, because a guest who has only said
         hello loses nothing in a crash. So the guests of a crowd share a few commits.

@@ -1,4 +1,4 @@
-"""Names: which texts may be names, and which names look too similar.
+"""Decides which texts may be names, and which names look too similar.
 
 `normalise` checks every name that people type. It returns the name to display, in NFKC and with
 spaces collapsed. The name has only letters, digits, combining marks on letters, spaces, dots,
@@ -33,7 +33,7 @@ from confusable_homoglyphs.confusables import confusables_data
 MAX_LENGTH = 32
 """The maximum length of a normalized name, in characters."""
 HOUSE_PREFIX = "house"
-"""The prefix of house bots' names, reserved for them."""
+"""The prefix of house bots' names; no other player may use it."""
 RESERVED_WORDS = (
     *("admin", "administrator", "server", "kibitz", "root", "system", "sysop", "operator"),
     *("moderator", "mod", "support", "staff", "official", "referee", "arbiter"),

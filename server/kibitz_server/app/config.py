@@ -63,7 +63,7 @@ class Config:
     guests: Guests = "loopback"
     """The clients that need no token: those on the same machine, all, or none."""
     public_boards: bool = False
-    """Whether everybody may watch without a name; otherwise only clients that may be guests."""
+    """Whether everybody may watch without a name. If not, only clients that may be guests can."""
     organizer: Annotated[str, Field(min_length=32)] | None = field(default=None, repr=False)
     """The secret of the organizer who runs this server. Only connections that send it as their
     token may create guests or watch. All others are entrants, who may only play their seats."""

@@ -1,4 +1,4 @@
-"""A set of tasks that ends with the server."""
+"""The set of tasks that the server cancels when it ends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TaskSet:
         task.add_done_callback(self._tasks.discard)
 
     async def close(self, timeout_s: float = 2.0) -> None:
-        """Cancel the running tasks, and wait a while for them to end."""
+        """Cancel the running tasks, and wait up to `timeout_s` for them to end."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

@@ -138,7 +138,7 @@ class Analyses:
         return self._waiting[match].progress(1 + list(self._waiting).index(match))
 
     def _admit(self, address: str | None, people: int) -> None:
-        """Raise `QueueFull` if one more match may not wait."""
+        """Raise `QueueFull` if the limits do not allow one more match to wait."""
         limits = self._limits
         own = sum(job.address == address for job in self._waiting.values())
         if address is not None and own >= max(limits.waiting_an_address, people):

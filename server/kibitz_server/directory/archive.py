@@ -110,7 +110,7 @@ class Archive:
         return made
 
     async def _hosts(self, player: str, lobby: str | None) -> bool:
-        """Return whether a player is or was the host of a lobby, which may be closed."""
+        """Return whether a player is the host of a lobby, or was the host of a closed one."""
         if lobby is None:
             return False
         running = self.directory.lobbies.get(lobby) or self.directory.registry.closing.get(lobby)
@@ -192,7 +192,7 @@ class Archive:
         """Read and replay a page of a closed stream, given by its number, or of a running match."""
         first = max(1, request.first)
         match = await asyncio.to_thread(self._positions.match_before, game, setup, first)
-        last = first + request.count  # one extra entry shows whether there are more
+        last = first + request.count  # read one more entry, to know whether there are more
         if isinstance(source, int):
             lines = await self._entries(setup.match, source, match.seq + 1, last)
         else:
@@ -312,9 +312,10 @@ def _had_seat(player: str, setup: Setup, closed: Closed) -> bool:
 
 
 def _may_have_had_seat(identity: Identity, setup: Setup, closed: Closed) -> bool:
-    """Like `_had_seat`, but True for every house bot, which may have been a substitute for a while.
+    """Like `_had_seat`, but True for every house bot.
 
-    Only house bots are substitutes, so the setup and summary name all other players.
+    A house bot may have been a substitute in the middle of the match. The setup and the summary
+    name all other players.
     """
     return identity.player.kind == "house" or _had_seat(identity.key, setup, closed)
 

@@ -1,9 +1,9 @@
 """The directory: all lobbies and matches of a server, and how they are connected.
 
 It creates the matches that lobbies begin, reports their results to the lobbies, and provides the
-context of both kinds of runners. `Registry` finds lobbies and matches, and `Recovery` restores them
-from disk. `BotStarter` starts house bots, and `Substitutes` seats them in place of absent players.
-`RatedMatches` handles ratings, and `Hall` sends the public lists.
+services that the runners of both need. `Registry` finds lobbies and matches, and `Recovery`
+restores them from disk. `BotStarter` starts house bots, and `Substitutes` seats them in place of
+absent players. `RatedMatches` handles ratings, and `Hall` sends the public lists.
 """
 
 from __future__ import annotations
@@ -430,7 +430,7 @@ class Directory:
                 LOG.exception("lobby %s: cannot handle the end of match %s", lobby.key, match.key)
 
     def _recover_match(self, key: str) -> None:
-        """Recover from an exception while a match was announcing news."""
+        """Recover from an exception in a callback of a match's pending queue."""
         match = self.matches.get(key)
         if match is not None:
             recover(match)

@@ -36,7 +36,7 @@ from kibitz_server.storage.streams import Stored
 
 LOG = logging.getLogger("kibitz.directory")
 LOOK_S: Final = 0.5
-"""Seconds between checks of which node serves, and for lobbies without an owner."""
+"""Seconds between checks of which node serves, and whether lobbies have no owner."""
 READ_PAUSE_S: Final = 0.1
 """The minimum seconds between reads of other nodes' lines after notifications. It limits reads to
 ten per second, however many nodes write.

@@ -1,4 +1,4 @@
-"""The hall's news: the public lists, sent to subscribed connections.
+"""The hall: public lists of lobbies, matches and ladders, sent to subscribed connections.
 
 New subscribers receive the current hall (`HallNews`). While there are subscribers, the server
 compares the hall with its last state every `HALL_INTERVAL_S`. All subscribers get the same frame
@@ -109,7 +109,7 @@ class Hall:
         self.unsubscribe(peer)
 
     def send_snapshot(self, queue: SendQueue) -> None:
-        """Send the whole hall as of the last news (`SnapshotSource`)."""
+        """Send the whole hall, as of the last change that was sent (`SnapshotSource`)."""
         queue.caught_up(self)
         if self._told is None:
             return

@@ -1,8 +1,9 @@
 """Exchanges lines about lobbies between a node and the others.
 
-A line describes a lobby as it is on disk. It is rewritten when its lobby or its running matches
-change, and every `PLIES_S` while plies change. While no other node serves, the node writes only the
-line about itself, which tells standby nodes which matches have ended.
+A line describes a lobby as it is on disk. The node rewrites it when the lobby or its running
+matches change. If only the number of plies changes, it does so every `PLIES_S`. While no other node
+serves, the node writes only the line about itself, which tells standby nodes which matches have
+ended.
 """
 
 from __future__ import annotations

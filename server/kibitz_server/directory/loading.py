@@ -1,7 +1,7 @@
 """Creates the runners of matches and lobbies from their data in the store.
 
 A match is resumed from a valid checkpoint if it has one, and otherwise replayed from its whole log.
-If it cannot be restored, an error is raised and the caller sets it aside.
+If it cannot be restored, the functions raise an error, and the caller sets the match aside.
 """
 
 from __future__ import annotations

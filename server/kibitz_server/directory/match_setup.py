@@ -66,7 +66,7 @@ def match_setup(
     return construct(Setup, values)
 
 
-@lru_cache(maxsize=256)  # shared by all matches of a program, and never changed
+@lru_cache(maxsize=256)  # all matches share it, and no code changes it
 def _options_of(game: Game, text: bytes) -> tuple[Model, Options]:
     """Return a match's options, parsed from JSON and completed, and their wire form."""
     options = read_options(game, from_json(text))

@@ -1,4 +1,4 @@
-"""Restores matches and lobbies from disk: at startup, or taken over from another node.
+"""Restores matches and lobbies from disk, at startup or when taking over from another node.
 
 Matches and lobbies that cannot be restored are set aside (`storage.quarantine`), and do not affect
 the others.

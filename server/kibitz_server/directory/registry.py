@@ -1,4 +1,4 @@
-"""The live and recently finished matches and lobbies of a server, and their players."""
+"""The running and recently finished matches and lobbies of a server, and their players."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Registry:
         self._finished_briefs: dict[bool, deque[MatchBrief]] = {
             listed: deque(maxlen=MAX_FINISHED_LISTED) for listed in (True, False)
         }
-        """The lines of the last finished matches, oldest first, by whether their lobbies are
-        listed.
+        """The list entries of the last finished matches, oldest first: those of listed lobbies
+        under True, all others under False.
         """
         self.ended_here: deque[MatchBrief] = deque(maxlen=MAX_FINISHED_LISTED)
-        """The lines of finished matches of listed lobbies that were played on this node."""
+        """The list entries of finished matches that were played on this node, in listed lobbies."""
         self._memberships: dict[str, tuple[str, ...]] = {}
         """The lobbies that each player hosts or is a member of; tuples, because small sets waste
         memory.
@@ -87,7 +87,7 @@ class Registry:
         return [self.matches[key] for key in keys if key in self.matches]
 
     def house_bot_ended(self, player: str, last_words: str) -> None:
-        """Notify a house bot's matches that its process has ended, and pass its last output."""
+        """Notify a house bot's matches that its process has ended; pass them its last output."""
         for match in self.matches_of(player):
             lifecycle.house_bot_ended(match, player, last_words)
 

@@ -1,4 +1,4 @@
-"""Reloads matches and lobbies from disk if their log could not be written.
+"""Reloads matches and lobbies from disk after their logs could not be written.
 
 Matches and lobbies that failed together are read in one pass, in a reader thread. Then they are
 loaded one by one, so that the event loop can do other work in between. Until then the former runner

@@ -37,13 +37,13 @@ LOG = logging.getLogger("kibitz.tails")
 LOOK_S: Final = 0.25
 """Seconds between checks for new entries, which delay spectators by half of that on average."""
 MAX_REMEMBERED: Final = 1000
-"""The number of finished or unreadable matches to remember."""
+"""How many keys of finished matches, and of unreadable ones, to remember."""
 TRY_AGAIN_LATER: Final = 1013
 """The websocket close code for spectators who should try again later."""
 
 
 class NoRoom(Exception):
-    """Too many matches of other nodes are followed here."""
+    """This node cannot follow more matches of other nodes."""
 
 
 class Unreadable(Exception):
@@ -123,7 +123,7 @@ class Tails:
 
     @property
     def spectators(self) -> int:
-        """The number of connections that watch them, counted once per match."""
+        """The number of spectators of followed matches; a connection counts once per match."""
         return sum(len(tail.watchers) for tail in self._tails.values())
 
     # --- start and end ------------------------------------------------------------------

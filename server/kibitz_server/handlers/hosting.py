@@ -224,10 +224,10 @@ def charge_kinds(peer: Peer, request: int, items: Iterable[ProgrammeItem]) -> bo
 
 
 def _kind(item: ProgrammeItem) -> str:
-    """Return everything that determines whether a match can start, apart from its seed."""
+    """Return everything except the seed that determines whether a match can start."""
     return item.model_dump_json(include={"game", "options", "seats"})
 
 
 def _house_seats(lobbies: Iterable[LobbyRunner]) -> list[int]:
-    """Return the number of seats in each lobby that are played by a process of the server."""
+    """Return, for each lobby, the number of seats that house bots play."""
     return [house_seats(lobby.engine.state.settings) for lobby in lobbies]

@@ -144,7 +144,7 @@ def _unordered(brief: _B) -> _B:
 
 
 def _page(shown: Mapping[int, _T], after: int, limit: int) -> tuple[list[_T], int, bool]:
-    """Return items with numbers after `after`, the last number, and whether more follow."""
+    """Return the items numbered above `after`, the last one's number, and whether more follow."""
     numbers = sorted(number for number in shown if number > after)
     page = numbers[:limit]
     return [shown[number] for number in page], page[-1] if page else after, len(numbers) > limit

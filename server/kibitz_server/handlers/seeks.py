@@ -38,7 +38,7 @@ class SeekHandler:
         self._checks = HostingChecks(directory)
 
     def seek(self, peer: Peer, identity: Identity, request: messages.Seek) -> None:
-        """Join a player with the same terms, or open a lobby that waits for one."""
+        """Join the lobby of a player with the same terms, or open a lobby that waits for one."""
         work = partial(self._seek_loaded, peer, identity, request)
         when_loaded(self._directory, peer, identity, request.id, [request.terms.item.game], work)
 

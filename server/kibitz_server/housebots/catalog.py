@@ -33,7 +33,7 @@ class BotCatalog:
     """The house bots that lobbies may use; empty without a launcher."""
 
     def __init__(self, launcher: BotLauncher | None) -> None:
-        """Import the bots' catalog now, which takes a moment, instead of at the first request."""
+        """Load the catalog now, because importing the bots would delay the first request."""
         self._launcher = launcher
         self.lines: list[HouseBotLine] = [] if launcher is None else [*launcher.bots()]
         self._by_name = {bot.name: bot for bot in self.lines}

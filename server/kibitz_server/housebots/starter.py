@@ -30,8 +30,8 @@ class BotStarter:
     ) -> tuple[HouseBotProcess, Player]:
         """Start a process once its secret is on disk, so that the server can check its hello.
 
-        `former` is the player that it reconnects as, None for a new one. `ended` is called after
-        the process has ended on its own and its matches were notified.
+        `former` is the identity with which the bot reconnects, None for a new one. `ended` is
+        called after the process has ended on its own and its matches were notified.
         """
         self._started += 1
         process = HouseBotProcess()

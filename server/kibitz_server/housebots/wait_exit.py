@@ -43,7 +43,7 @@ def _calling_at_exit(loop: AbstractEventLoop, pid: int, look: Callable[[], None]
     """
     try:
         descriptor = os.pidfd_open(pid)
-    except (AttributeError, OSError):  # another system, or the process was just collected
+    except (AttributeError, OSError):  # not Linux, or the exit status was already collected
         with _calling_regularly(loop, look):
             yield
         return

@@ -25,7 +25,7 @@ class LobbyLimits:
     """The rates at which one lobby's log may grow."""
 
     changes: Rate
-    """Joins, ready flags and rematches of all players together ..."""
+    """Joins, changes of ready flags and rematches, by all players together ..."""
     changes_a_player: Rate
     """... and of one player."""
     matches: Rate

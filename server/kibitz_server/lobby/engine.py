@@ -162,7 +162,7 @@ class LobbyEngine:
             raise
 
     def tick(self, now: int) -> Step:
-        """Remove members whose grace period is over, and close the lobby if it has expired."""
+        """Remove members who were absent for too long, and close the lobby if it has expired."""
         if self.state.phase == "closed":
             return Step([], None)
         self._transaction.now, self._transaction.request = now, None

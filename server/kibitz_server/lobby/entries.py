@@ -106,7 +106,7 @@ class HouseLost(EntryBase):
 
 
 class Started(Requested):
-    """The round's programme is planned by rule `rule`, for the present members."""
+    """The round has started. Rule `rule` planned its programme for the current members."""
 
     kind: Literal["started"] = "started"
     round: int
@@ -154,8 +154,7 @@ class Stopped(EntryBase):
 
 
 class Rematched(Requested):
-    """The lobby gathers for round `round`; all members except house bots must send `ready`
-    again."""
+    """The lobby prepares for round `round`; all members except house bots must send `ready`."""
 
     kind: Literal["rematched"] = "rematched"
     round: int

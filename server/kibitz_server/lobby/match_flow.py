@@ -1,4 +1,4 @@
-"""The course of a lobby's rounds and matches, until the lobby closes. Pure."""
+"""Starts and ends a lobby's rounds and matches, until the lobby closes. Pure."""
 
 from __future__ import annotations
 
@@ -216,8 +216,9 @@ class MatchFlow:
             lobby.ask(BeginMatch(match, state.round.running[match]))
 
     def _capacity(self) -> tuple[dict[str, int], bool]:
-        """Return how many matches each connected member may play at the same time, and whether
-        matches in other lobbies reduce any of these numbers.
+        """Return how many matches each connected member may play at the same time.
+
+        Also return whether matches in other lobbies reduce any of these numbers.
         """
         state, connected = self._lobby.state, self._lobby.presence.connected
         wanted = {

@@ -66,7 +66,7 @@ class Membership:
     def set_ready(self, player: str, ready: bool) -> None:
         lobby = self._lobby
         member = lobby.require_member(player)
-        if member.ready != ready:  # otherwise it repeats a request whose answer was lost
+        if member.ready != ready:  # otherwise the player has resent the request
             if not lobby.state.accepts_ready:
                 raise Refusal(
                     Code.WRONG_STATE,

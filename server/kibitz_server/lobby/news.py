@@ -1,4 +1,4 @@
-"""News of a lobby to its host, its members and its spectators.
+"""Sends a lobby and its changes to its host, its members and its spectators.
 
 A connection follows the lobby if it has opened, joined or watched the lobby. A connection of the
 host or a member follows it from its `hello`, so all open pages of a player show the current lobby.

@@ -1,6 +1,6 @@
 """The connected players of a lobby, and the absences of its members. Pure.
 
-Also tracks how long the lobby has been empty. Nothing of this is logged; a restart resets it. Times
+Also tracks how long the lobby has been empty. None of this is logged, so a restart resets it. Times
 are the caller's monotonic milliseconds.
 """
 

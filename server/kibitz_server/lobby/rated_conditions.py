@@ -33,7 +33,7 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.lobby.schedule import assured_ms
 
 MOVES: Final = 40
-"""The number of moves of a seat that its clock must last for."""
+"""The number of moves for which a seat's clock must be sufficient."""
 MIN_TIME_MS: Final = 20_000
 """Minimum thinking time of a seat for `MOVES` moves."""
 GRACE_MS: Final = range(10_000, 600_001)

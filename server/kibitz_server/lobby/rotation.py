@@ -8,8 +8,8 @@ each other, only the smallest is played. So all members play equally often withi
 over all patterns everybody meets everybody in every order.
 
 *Blocks.* A block consists of the n rotations of one group: everybody moves up by one seat until all
-have had every seat. The games of a block share one *deal*, and so one seed, so all players get the
-luck of each seat in turn.
+have had every seat. The games of a block share one *deal*, and so one seed: each player gets the
+luck of each seat once.
 
 *Laps.* A lap consists of m matches: the groups 0, 1, .., m-1 in one rotation, so that everybody has
 every seat once. The next lap has the same groups in the next rotation, until the blocks of the
@@ -90,7 +90,7 @@ class _Series:
         self._complete = False
 
     def find(self, game: int) -> tuple[_Stretch, int, int]:
-        """Return a game's pattern, its index there, and the number of earlier deals."""
+        """Return the pattern of a game, the game's index in it, and the number of earlier deals."""
         while game >= self._games and not self._complete:
             self._find_next()
         cycle, game = divmod(game, self._games) if self._complete else (0, game)

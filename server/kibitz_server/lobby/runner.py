@@ -1,4 +1,4 @@
-"""The I/O shell around one lobby: its log, its timer, and the requests to it.
+"""Runs one lobby: connects its engine to the log, timers, house bots and connections.
 
 As with a match, the runner writes the entries of a command first, and announces its effects when
 the entries are durable. If an exception occurs after an entry has changed the lobby, but before it
@@ -365,7 +365,7 @@ class LobbyRunner:
         self.pending.durable(seq)
 
     def lost(self, error: StoreError) -> None:
-        """Have the lobby reloaded, because its log could not be written."""
+        """Stop, and let the directory reload the lobby, because its log could not be written."""
         self.suspend()
         self.pending.lost()
         self._context.log_lost(self, error)

@@ -314,7 +314,7 @@ def arranged_seed(
 
 
 def _occupy(free: dict[str, int], planned: Fixture | PlannedMatch) -> None:
-    """Use up one place of every player; remove players without places from `free`."""
+    """Count a match for its players; remove players from `free` who can play no more matches."""
     for player in planned.players:
         places = free.pop(player.player, 0) - 1
         if places > 0:

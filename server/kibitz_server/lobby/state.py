@@ -10,7 +10,7 @@ always give equal states. Connections are not in the log, because they do not su
 
     arranged:  gathering --started--> running --closed--> closed
 
-The members and their seats are in `seats`, the matches of the present round in `round`.
+`seats` has the members and their seats, `round` the matches of the current round.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class LobbyState:
     """The number of the last entry."""
     seats: Seats = field(init=False)
     round: Round = field(init=False)
-    """The present round."""
+    """The current round."""
     closing: bool = False
     closed: CloseReason | None = None
     requests: dict[str, None] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class LobbyState:
         return [*self.settings.programme, *self.round.item_kinds.values()]
 
     def require_playable(self) -> None:
-        """Raise `Unplayable` if the present members cannot play the programme."""
+        """Raise `Unplayable` if the current members cannot play the programme."""
         require_playable(self.settings.programme, self._candidates())
 
     def apply(self, entry: Entry) -> None:
@@ -203,7 +203,7 @@ class LobbyState:
         self.round.start(member.player for member in self.seats.by_seat())
 
     def _programme(self) -> Programme:
-        """Return the present round's programme for the present members; raises `Unplayable`."""
+        """Return the current round's programme for the current members; raises `Unplayable`."""
         return Programme.of_round(
             self.settings.programme,
             self._candidates(),

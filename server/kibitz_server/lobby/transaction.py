@@ -16,7 +16,7 @@ from kibitz_server.lobby.state import LobbyState
 
 
 class Transaction:
-    """A lobby's state and presence, with the effects of the present command so far.
+    """A lobby's state and presence, with the effects of the current command so far.
 
     Checks raise `Refusal`; a command makes all checks before it appends anything.
     """
@@ -36,7 +36,7 @@ class Transaction:
         self.budget = budget
         self.room = room
         self.now = now
-        """The time of the present command, on the caller's clock."""
+        """The time of the current command, on the caller's clock."""
         self.request: str | None = None
         """The key of the client's request, which the first entry gets."""
         self._effects: list[Effect] = []

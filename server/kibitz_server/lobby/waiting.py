@@ -36,7 +36,7 @@ class Dropped:
 
     count: int
     arranged: Sequence[PlannedMatch] = ()
-    """The removed arranged matches; those of a programme are only counted."""
+    """The removed matches if they were arranged. Matches of a programme are only counted."""
 
 
 class MatchQueue(Protocol):
@@ -67,10 +67,10 @@ class MatchQueue(Protocol):
 
 @dataclass(slots=True)
 class _Search:
-    """The matches found so far that one set of players can play."""
+    """A search for matches that one set of players can play."""
 
     found: list[int] = field(default_factory=list)
-    """Their numbers, in order; some may no longer be waiting."""
+    """The numbers of the matches found, in order. Some may no longer be waiting."""
     next: int = 1
     """The first number that the search has not looked at."""
 

@@ -6,7 +6,7 @@ ordinary SQLite backup. Nothing is checkpointed, and the copy and the server's w
 each other. The only cost to the server is that its write-ahead log grows until the copy is
 complete.
 
-The copy is renamed into place after it is complete, synced and checked.
+When the copy is complete, synced and checked, it is renamed to its final name.
 """
 
 from __future__ import annotations

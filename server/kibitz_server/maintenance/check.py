@@ -98,7 +98,7 @@ class _Damage(Exception):
 
 
 def check_database(path: Path, *, marked: bool = True) -> Findings:
-    """Check a whole database; `marked` is False for a copy, which has no mark.
+    """Check a whole database; `marked` is False for a copy, which has no watermark file.
 
     Raises `StoreError` if the database cannot be checked.
     """

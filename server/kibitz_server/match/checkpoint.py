@@ -1,9 +1,9 @@
 """Checkpoints: snapshots of a match, so that startup need not replay the whole log.
 
-A checkpoint is only a cache; the log is authoritative. It contains the number of its entry, the
-chain's link there, and the digest of the code that made it. Restoring a match from a checkpoint
-continues from that link. If anything in a checkpoint is unexpected, the whole log is replayed
-instead. For every log and every entry in it,
+A checkpoint is only a cache; the log is authoritative. It contains the number of the last entry
+that it covers, the chain's link there, and the digest of the code that made it. Restoring a match
+from a checkpoint continues from that link. If anything in a checkpoint is unexpected, the whole log
+is replayed instead. For every log and every entry in it,
 
     restore(whole log) == resume(checkpoint after the entry, the entries that follow)
 
@@ -153,7 +153,7 @@ class Checkpoints:
         return Checkpoint(line.link, line.saved, _fill(blank, state))
 
     def _type(self, game: Game, state: State) -> str:
-        """Return a digest of a state's dtype; it is cached, since describing a dtype is slow."""
+        """Return a digest of a state's dtype; cached, because describing a dtype is slow."""
         name = game.info.name
         blank = self._blanks.get(name)
         if blank is None or blank.dtype is not state.dtype:

@@ -15,7 +15,7 @@ import kibitz_server
 
 @functools.cache
 def code_digest() -> str:
-    """Return the digest of all code that computes a match from its log; 5 ms, once per process."""
+    """Return the digest of all code that computes a match from its log. Takes 5 ms, then cached."""
     total = hashlib.sha256(np.__version__.encode())
     for package in (kibitz_protocol, kibitz_games, kibitz_server):
         for top in map(Path, package.__path__):

@@ -120,7 +120,7 @@ class MatchClock:
         return at if at > last else last
 
     def to_caller(self, at: int) -> int:
-        """Convert a time of the match to the caller's time."""
+        """Convert a time on the match's own clock to the caller's time."""
         assert self._origin is not None, "the clock must be read before it is used"
         return at + self._origin
 
@@ -147,7 +147,7 @@ class MatchClock:
         self._opened_at = self.flag_at = None
 
     def measure(self, at: int) -> tuple[int, int, int]:
-        """Return when the turn was opened, its duration without the lag, and the lag."""
+        """Return when the turn was opened, its duration (without lag) and the lag in it."""
         before = self.uncharged_ms
         if self._opened_at is None:
             return at, 0, before

@@ -1,4 +1,4 @@
-"""Starts matches, continues them after a restart, and moves them to other runners or players.
+"""Starts matches, continues them after a restart or reload, and seats substitutes.
 
 All functions use the commands of `match.runner`.
 """

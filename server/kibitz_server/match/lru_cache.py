@@ -12,7 +12,7 @@ V = TypeVar("V")
 
 
 class LRUCache(Generic[K, V]):
-    """Values by key; drops the least recently used ones to limit the total weight.
+    """A cache that drops the least recently used values to limit the total weight.
 
     Thread-safe.
     """

@@ -110,7 +110,7 @@ class MatchNews:
         return self._views.finished_frame(f"/records/{self._views.state.setup.match}.jsonl", wanted)
 
     def show_on_wall(self, peer: Peer) -> None:
-        """Show the match to a connection that watches many; nothing may wait for the disk."""
+        """Show the match to a connection that watches many. All entries must be durable."""
         self._spectators.add_waiting(peer.send_queue, peer.views)
         if self._shown.result is not None:  # the match ended while this waited for the disk
             self._spectators.finish(self.end_frame, [peer.send_queue])

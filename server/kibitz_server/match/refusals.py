@@ -82,7 +82,7 @@ def _hint(state: MatchState, code: Code) -> str:
 
 
 def _validation_message(error: ValidationError) -> str:
-    """Return which part of an action has the wrong form, and what was expected there."""
+    """Return a message: which part of an action is invalid, and what was expected there."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     path = ".".join(["action", *map(str, first["loc"])])
     return f"{path}: {first['msg'].removeprefix('Value error, ').lower()}"[:300]

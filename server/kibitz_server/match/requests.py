@@ -187,7 +187,7 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
 
 
 def _may_return(runner: MatchRunner, seat: int, peer: Peer, request: int) -> bool:
-    """Return whether a seat may return again; otherwise refuse the request."""
+    """Return whether a player may reconnect to a seat once more; if not, refuse the request."""
     wait_ms = runner.engine.return_wait_ms(seat, runner.context.clock())
     if wait_ms is None:
         message = f"this seat has reached the limit of {RETURNS.most} reconnects per match"

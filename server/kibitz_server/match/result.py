@@ -25,7 +25,7 @@ def match_result(
     plies: int,
     taken_over: Collection[int] = (),
 ) -> Result:
-    """Return the result of a match whose seats in `out` dropped out before it ended.
+    """Return the result of a match; the seats in `out` dropped out before it ended.
 
     The reason is the game's text only if the match ended by its rules.
     """

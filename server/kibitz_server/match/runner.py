@@ -9,8 +9,8 @@ previous move.
     request --> engine.handle --> effects --Append--> store ...commit... durable --> released
                   (events; answers and refusals, which depend on the entries before them; turns)
 
-A seat is answered only on its current connection. Once a newer connection of the seat's player is
-validated, it replaces the older one, which is closed.
+Only a seat's current connection can send commands for it. A newer connection of the same player
+replaces the older one, which is closed.
 
 After an exception in this code, the match ends or is reloaded from its log, and other matches
 continue (`match/recovery.py`). If the log cannot be written, this runner is closed and the match is
@@ -214,7 +214,9 @@ class MatchRunner(WatchedMatch):
         self.pending.fail(peer, request)
 
     def carry_out(self, command: Command, request: str | None = None) -> Refuse | None:
-        """Carry out a command of the request with this key; return its refusal.
+        """Carry out a command; return its refusal, if any.
+
+        `request` is the key of the client's request.
 
         Raises the errors of engine and store.
         """

@@ -17,7 +17,7 @@ class SeatPeers:
         self.subscribers: list[Peer | None] = [None] * seats
         """The connections that receive events: those in `peers` that already got their snapshot."""
         self.unclaimed: frozenset[int] = NO_SEATS
-        """Seats whose players have not reconnected since the server started or disconnected
+        """Seats of players who have not reconnected since the server started or disconnected
         everybody. Their turns are not opened."""
 
     def seat_of(self, peer: Peer) -> int | None:

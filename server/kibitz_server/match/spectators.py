@@ -1,9 +1,9 @@
 """The spectators of one match: what they may see, and when.
 
-Without a delay they receive each entry together with the players. With a delay, entries wait here
-until the match has advanced by the configured number of plies and milliseconds. New spectators get
-a snapshot of the delayed state. When the match is over, all spectators get the waiting entries and
-the end.
+Without a delay they receive each entry at the same time as the players. With a delay, entries wait
+here until the match has advanced by the configured number of plies and milliseconds. New spectators
+get a snapshot of the delayed state. When the match is over, all spectators get the waiting entries
+and the end.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ SnapshotReason: TypeAlias = Literal["watching", "lagged"]
 class Spectators:
     """Spectators of a match.
 
-    If `delayed` is None, the runner sends them each durable entry with the players' frames;
-    otherwise it passes every entry to `delay`.
+    If `delayed` is None, the runner sends them each durable entry together with the players'
+    frames. Otherwise it passes every entry to `delay`.
     """
 
     __slots__ = ("_left_ms", "_new", "_views", "_when_settled", "delayed", "queues", "viewer")
@@ -82,7 +82,7 @@ class Spectators:
         queue.caught_up(self)
 
     def send_snapshot(self, queue: SendQueue) -> None:
-        """Send the current position to a spectator that was too slow, or has no snapshot yet."""
+        """Send a snapshot to a spectator that was too slow, or that has not received one yet."""
         self._when_settled(lambda: self._resend_snapshot(queue))
 
     def _resend_snapshot(self, queue: SendQueue) -> None:
@@ -198,7 +198,8 @@ class Spectators:
 class LastNews:
     """The last snapshot of a match and its end, for spectators who were behind when it ended.
 
-    Spectators with the same view share one; it holds no references to the match.
+    Spectators with the same view share one. It has no reference to the match, which frees the
+    match's memory.
     """
 
     __slots__ = ("_frames",)

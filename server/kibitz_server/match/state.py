@@ -428,7 +428,7 @@ class MatchState:
     def forgives(self, standstill_ms: int, at_ms: int) -> bool:
         """Return whether the match forgives another `standstill_ms` of standstill by `at_ms`.
 
-        A match without clocks forgives any standstill, since nobody benefits from it.
+        A match without clocks forgives any standstill, because no player gains time by it.
         """
         lag = self.setup.lag
         if lag is None or self.clocks is None:

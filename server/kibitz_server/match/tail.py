@@ -114,7 +114,7 @@ class MatchTail(WatchedMatch):
         spectators.publish(view, now)
 
     def announce_end(self) -> None:
-        """Send everybody the end of the match, which must be `over`."""
+        """Send all spectators the end of the match, which must be `over`."""
         self.spectators.publish_rest()
         written = partial(self.views.finished_frame, f"/records/{self.key}.jsonl")
         self.spectators.finish(cache(written))

@@ -12,8 +12,8 @@ chooses in `hello` how much of the view these contain (`WantedViews`). In open g
 entry, and the view is computed only for the next turn. In games with hidden information the event
 contains the difference between two views of one viewer, so it reveals no more than these views.
 Both messages are assembled from parts that are already encoded as JSON, such as the entry's line in
-the log. A frame for several receivers is encoded once. The bytes equal those of `codec.encode` for
-the same message, as `tests/server/match/test_visibility.py` checks.
+the log. If several receivers get the same frame, it is encoded once. The bytes equal those of
+`codec.encode` for the same message, as `tests/server/match/test_visibility.py` checks.
 
     state before --advance(entry)--> EntryView: the entry, and the states around it
                                        |  StateViews: the view of each viewer, computed on request
@@ -62,7 +62,8 @@ from kibitz_server.match.state import MatchState
 LOG = logging.getLogger("kibitz.match")
 _T = TypeVar("_T")
 MAX_LEGAL_LISTED: Final = 512
-"""The longest list of legal actions that `your_turn` contains; it always gives their number.
+"""The longest list of legal actions that `your_turn` contains. If there are more, it only has their
+number.
 
 A game that describes its legal actions in words (`GameInfo.legal_rule`) has no list.
 """
@@ -268,7 +269,7 @@ class EntryView:
     def spectator_frames(
         self, viewer: Viewer | None, wanted: Collection[WantedViews], line: bytes = b""
     ) -> dict[WantedViews, bytes]:
-        """Return the frames for spectators with the view of `viewer`, by wanted views."""
+        """Return the frames for spectators with the view of `viewer`, by `WantedViews`."""
         if viewer is None or not wanted:
             return {}
         shown = self._for_spectators(viewer)
@@ -290,7 +291,7 @@ class EntryView:
         return shown
 
     def _json(self, viewer: Viewer, wanted: WantedViews, line: bytes) -> bytes:
-        # An entry that is the same for all equals the written one (`depends_on_viewer`).
+        # If the entry is the same for all viewers, use its line from the log (`depends_on_viewer`).
         entry = self.entry if self.alike else redact(self.entry, viewer, self.hidden)
         if not line or entry is not self.entry:
             line = encode_entry(entry)
@@ -333,7 +334,7 @@ class MatchViews:
         )
         """The encoded start of each `your_turn`."""
         self._rule = _rule_field(rule) if rule else b""
-        """The encoded field for a rule in words in each `your_turn`, if any."""
+        """The encoded field of each `your_turn` with the game's `legal_rule`, if it has one."""
 
     def advance(self, entry: Entry, action: int | None = None) -> EntryView:
         """Apply an entry and return its views, which are computed on first use.
@@ -482,7 +483,7 @@ class MatchViews:
         return construct(YourTurn, values)
 
     def _legal(self, drawn: bool) -> tuple[list[int] | None, int]:
-        """Return the legal actions, or None if a rule in words describes them, and their number.
+        """Return the legal actions (None if `legal_rule` describes them) and their number.
 
         Clients that want drawings always get the full list.
         """

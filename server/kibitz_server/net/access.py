@@ -63,7 +63,7 @@ class BadHeader(ValueError):
 
 
 def origin_of(url: str) -> str:
-    """Return the origin of the pages of a server whose websocket address is `url`."""
+    """Return the origin of a server's pages; `url` is the address of its websocket."""
     scheme, _, rest = url.partition("://")
     page = "https" if scheme == "wss" else "http"
     host = rest.partition("/")[0].lower()
@@ -237,7 +237,7 @@ def _x_forwarded_for(headers: Headers) -> list[str]:
 
 
 def _forwarded(headers: Headers) -> list[str]:
-    """Return the `for` of each element, or an unknown hop for an element without it."""
+    """Return the value of `for` in each element, or an unknown hop if it has none."""
     whole = ",".join(headers.get_all("Forwarded"))
     hops = []
     for element in filter(str.strip, whole.split(",")):

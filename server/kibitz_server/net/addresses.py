@@ -16,7 +16,7 @@ CUSTOMER_PREFIX_BITS = 64
 """The prefix length of the IPv6 network of one customer."""
 
 
-@lru_cache(maxsize=1024)  # each connection looks up its address several times
+@lru_cache(maxsize=1024)  # cached, because each connection looks up its address several times
 def parse_address(text: str) -> Address | None:
     """Parse an address without its zone; return None if it is invalid."""
     try:

@@ -71,7 +71,7 @@ class Connection(asyncio.Protocol):
         self._malformed: Bucket | None = None
         """The rate limit on malformed frames; None until one has arrived."""
         self._plays = False
-        """Whether the peer plays, so that its round trip matters."""
+        """Whether the peer plays, so that the server measures its round trip."""
 
     # --- the transport's callbacks ----------------------------------------------------------
 

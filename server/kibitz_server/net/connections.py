@@ -16,7 +16,7 @@ from kibitz_server.net.rate_limit import Rate, RateLimits, SharedBuckets
 CONNECTIONS_A_PERSON = 8
 """Connections allowed per person from a guest network's address: one person has bots and pages."""
 LEAST_REQUESTS = 30.0
-"""The minimum burst of a player's bucket, however many nodes share it; enough for any request."""
+"""The minimum burst of a player's bucket when nodes share its rate; enough for any request."""
 LEAST_COMMENTS = 1.0
 """The minimum burst for comments."""
 
@@ -39,7 +39,7 @@ class Quotas:
     house_bots_an_address: int = 32
     """House bots in the lobbies opened from one address."""
     house_bots_in_all: int = 64
-    """House bots in total, including substitutes; each is a process."""
+    """House bots in total, including substitutes. Each house bot is a process."""
     matches_a_lobby: int = 100
     """Matches running at the same time in one lobby; further matches begin when others end."""
     matches_a_player: int = 100
@@ -146,7 +146,7 @@ class Connections:
     def charge_opening(self, peer: Peer, identity: Identity) -> int:
         """Charge a player and an address for opening a lobby.
 
-        Return 0, or the milliseconds until both may open one.
+        Return 0, or the milliseconds until both limits allow it.
         """
         now, address = self._loop.time(), counted_address(peer)
         wait_ms = self._openings.charge(identity.key, now)
@@ -203,7 +203,7 @@ class Connections:
         return self._address_buckets.users(address) <= most
 
     def address_quotas(self, peer: Peer) -> Quotas:
-        """Return the quotas, with the limits on an address adjusted to the peer's address."""
+        """Return the quotas. If the peer's address counts as many people, its limits are higher."""
         quotas, people = self.quotas, self.guest_networks.people(peer.address)
         if not people:
             return quotas

@@ -96,7 +96,7 @@ class StreamedPage:
     content_type: str
 
     def head(self, *, chunked: bool) -> bytes:
-        """Return the response up to the first piece."""
+        """Return the part of the response before the first piece."""
         headers = _headers(self.content_type)
         if chunked:
             headers["Transfer-Encoding"] = "chunked"

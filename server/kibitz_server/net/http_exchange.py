@@ -94,7 +94,7 @@ class HttpExchange:
         self._data += data
         if not self._kept or not self._peer.send_queue.paused:
             self._read_head()
-        elif len(self._data) > HEADER_BYTES:  # the client is not reading the previous answer
+        elif len(self._data) > HEADER_BYTES:  # the client has not read the previous answer yet
             self._peer.abort()
 
     def _read_head(self) -> None:
@@ -333,7 +333,7 @@ def parse_request(head: bytes) -> Request:
     except StopIteration as done:
         request: Request = done.value
         return request
-    raise AssertionError("the parser expects input beyond the complete head")
+    raise AssertionError("the parser expects more input, although the head is complete")
 
 
 def _too_large_page(data: bytes) -> http.Page:

@@ -96,7 +96,7 @@ class ServerClock:
         return self._excluded_ns // 1_000_000
 
     def _now(self) -> int:
-        """Return the real time, after updating the excluded time."""
+        """Update the excluded time, and return the monotonic time including it."""
         now = self._read()
         if now > self._beat_due:
             self._leave_out(now)
@@ -179,7 +179,7 @@ class Deadline:
 
     def _ring(self) -> None:
         now = self._clock()
-        if now < self._due:  # the clock stood still for a while, but the loop's timers did not
+        if now < self._due:  # the clock stopped for a while, but the loop's timers did not
             self._wait(now)
         else:
             self._handle = AfterInput(self._loop, self._call)

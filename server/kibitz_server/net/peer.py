@@ -1,4 +1,4 @@
-"""The other side of a connection, as used by the rest of the server.
+"""The peer at the other end of a connection, for the rest of the server.
 
 A peer has the player's identity, its subscriptions and its rate limits. It sends answers, events
 and the closing handshake. `connection.Connection` reads its input.
@@ -155,7 +155,7 @@ class Peer:
         )
         self.rate_limiter = RateLimiter(context.rate_limits.socket, context.loop.time())
         self.over_limit = False
-        """Whether the last charge was refused, so that even moves are charged."""
+        """Whether the last charge exceeded a limit. Until that changes, moves are charged too."""
         self.round_trip = RoundTrip()
         self.speaks_websocket = False
         """Whether the handshake is complete."""
@@ -180,7 +180,7 @@ class Peer:
         self.instance: str | None = None
         """A secret identifier of the client program, from its hello."""
         self.newer = False
-        """Whether its hello announced a newer protocol version than the server's."""
+        """Whether its hello listed a newer protocol version than the server's."""
         self.views: WantedViews = "turn"
         """Which messages contain the view of a match, as chosen in its hello."""
         self.subscriptions: dict[str, Subscription] = {}

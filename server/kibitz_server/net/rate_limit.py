@@ -61,7 +61,7 @@ class RateLimits:
     openings_an_address: Rate = Rate(1800 / 3600, 600)
     """Lobbies opened by all players of an address."""
     lobby_changes: Rate = Rate(1200 / 3600, 1200)
-    """Joins, ready flags and rematches in one lobby."""
+    """Joins, changes of ready flags and rematches in one lobby."""
     lobby_changes_a_player: Rate = Rate(120 / 3600, 60)
     """Joins, ready flags and rematches by one player in one lobby."""
     lobby_matches: Rate = Rate(7200 / 3600, 2000)
@@ -137,7 +137,7 @@ class SharedBuckets(Generic[K]):
         return 0 if used is None else used[1]
 
     def in_use_or_missing(self, now: float) -> set[K]:
-        """Return the keys of the buckets that are in use or not yet full again."""
+        """Return the keys of the buckets that are in use or not full."""
         idle = (key for key, bucket in self._idle.items() if bucket.level(now) < bucket.rate.burst)
         return {*self._used, *idle}
 
@@ -183,7 +183,7 @@ class SharedBuckets(Generic[K]):
         return 0 if missing <= 0 else max(1, round(missing / bucket.rate.per_second * 1000))
 
     def _evict(self, now: float) -> None:
-        """Drop full buckets at the front; a bucket fills in burst / rate seconds."""
+        """Drop buckets from the front that must be full by now: after burst / rate seconds."""
         while self._idle:
             key, bucket = next(iter(self._idle.items()))
             if bucket.level(now) < bucket.rate.burst and len(self._idle) <= self._most:
@@ -207,7 +207,7 @@ class RateLimiter:
         self._shared: tuple[Bucket, ...] = ()
 
     def share(self, bucket: Bucket) -> None:
-        """Also charge `bucket`, the account's or the address's, from now on."""
+        """From now on, also charge `bucket`, which belongs to the account or the address."""
         self._shared = (*self._shared, bucket)
 
     def charge(self, cost: float, now: float) -> ChargeResult:
@@ -233,7 +233,7 @@ class RateLimiter:
         return paid
 
     def retry_after_ms(self, cost: float, now: float) -> int:
-        """Return the milliseconds until a request of this cost would be granted."""
+        """Return the milliseconds until the buckets have enough for this cost."""
         wait = 0.0
         for bucket in (self._own, *self._shared):
             missing = cost - bucket.level(now)

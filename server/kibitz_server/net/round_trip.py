@@ -24,7 +24,7 @@ class RoundTrip:
 
     @property
     def is_new(self) -> bool:
-        """Whether the peer has too few measurements so far."""
+        """Whether there are still too few measurements."""
         return len(self._samples) < SAMPLES
 
     def ping(self, now: int) -> bytes:

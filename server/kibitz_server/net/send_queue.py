@@ -19,8 +19,8 @@ Sending never calls callbacks. A queue that overflows accepts no more frames, an
 end of the iteration. So a sender can iterate over its collection of peers, and no peer is removed
 from the collection meanwhile.
 
-A slow spectator costs a few references, a slow player a bounded queue. Neither blocks anyone else.
-`timeouts` aborts a transport that stays paused without any progress.
+For a slow spectator the server stores a few references, for a slow player a bounded queue. Neither
+blocks anyone else. `timeouts` aborts a transport that stays paused without any progress.
 
 A peer that is behind in many matches, or starts to watch many at once (`skip`), needs many
 snapshots. It gets about as many as the transport accepts without pausing, and further ones when

@@ -1,11 +1,10 @@
 """Serves website files: conditional requests, compression, strict headers.
 
 Pure. The program that starts the server passes it a site (`Site`). Clients may cache a file forever
-if its path changes with its content. They revalidate any other file each time, which mostly results
-in 304 (RFC 9110, section 13). Text is compressed once, when a client first accepts compression.
-Every file is sent with a content security policy that forbids foreign content and inline scripts
-and styles. So other people's names and comments cannot run as code, even if a page handles them
-wrongly.
+if its path changes with its content. They revalidate any other file each time, and mostly get 304
+(RFC 9110, section 13). Text is compressed once, when a client first accepts compression. Every file
+is sent with a content security policy that forbids foreign content and inline scripts and styles.
+So other people's names and comments cannot run as code, even if a page handles them wrongly.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class SiteFile(Protocol):
     def content_type(self) -> str: ...
     @property
     def digest(self) -> str:
-        """A digest that distinguishes its content from any other at its path."""
+        """A digest of the content: it changes when the file at this path changes."""
 
     @property
     def immutable(self) -> bool:

@@ -131,7 +131,7 @@ class Timeouts:
         self._to_ping[peer] = self._seconds() + self._config.ping_every_s
 
     def begin_measuring(self, peer: TimedPeer) -> None:
-        """Ping the peer at once, because its round trip matters from now on."""
+        """Ping the peer at once, because it plays from now on."""
         if self._to_ping.pop(peer, None) is not None:
             self._ping(peer)
 
@@ -211,7 +211,7 @@ class Timeouts:
         now = self._loop.time()
         if self._observe_lag is not None:
             self._observe_lag(max(0.0, now - self._due))
-        # A pong that arrived in time while the server was stopped is still in the socket.
+        # While the server was stopped, pongs may have arrived in time that are still in the socket.
         self._timer = AfterInput(self._loop, self._check_and_rearm)
 
     def _check_and_rearm(self) -> None:

@@ -2,8 +2,9 @@
 
 Pure.
 
-It is computed from the *rated* matches in the order of the store. It uses no dates and no random
-numbers, so the same matches always give the same ratings. A match is rated under these conditions:
+It is computed from the *rated* matches, in the order in which they were stored. It uses no dates
+and no random numbers, so the same matches always give the same ratings. A match is rated under
+these conditions:
 
 * its lobby is rated and meets the conditions of rated play (`lobby.rated_conditions`);
 * every seat has a different player with a permanent identity: an account, or a house bot with its
@@ -21,9 +22,9 @@ normal distribution with mean `mu` and deviation `sigma`, which are 25 and 25/3 
 match. A match updates all its players at once, whatever the number of seats. Each game has its own
 rating list.
 
-The model has no ties. The paper's formula for ties would change two players who share second place
-of six less than the player in fourth place. So a match with ties counts as the mean of matches in
-which the tied players finished in different orders.
+The model has no ties. The paper has a formula for ties, but with it, two of six players who share
+second place would gain or lose less than the player in fourth place. So a match with ties counts as
+the mean of matches in which the tied players finished in different orders.
 
 `mu` and `sigma` are shown on the Elo scale: a player with 400 points more than another wins with
 odds of 10 to 1. For a difference of d, the model gives the stronger of two players with many

@@ -22,7 +22,7 @@ class StoreError(Exception):
 
 
 class ForeignDatabase(StoreError):
-    """The database is another program's, or was created by an incompatible version."""
+    """The database belongs to another program, or an incompatible version created it."""
 
 
 class UnusableDatabase(StoreError):

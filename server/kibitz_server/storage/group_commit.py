@@ -147,7 +147,7 @@ class GroupCommit:
             self.execute(*statements, waiter=waiter)
 
     def wait(self, stream: Stream | None, seq: int, waiter: Waiter | None) -> None:
-        """Notify the waiter of the result of the next batch, which has entry `seq` of a stream."""
+        """Register a waiter for the result of the next batch, which has entry `seq` of a stream."""
         self.gathering.waiting.append((stream, seq, waiter))
         if self._writing is None and not self._begin_scheduled:
             self._schedule()
@@ -162,7 +162,7 @@ class GroupCommit:
         await idle
 
     async def close(self, patience_s: float) -> None:
-        """Write all pending entries within `patience_s`; later appends are lost."""
+        """Wait up to `patience_s` for pending entries to be written; later appends are lost."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.flush(), patience_s)
         self.failure = self.failure or WriteFailed("the database is closed")
@@ -218,7 +218,7 @@ class GroupCommit:
         of_lobbies = [each for each in batch.waiting if _is_of_lobby(each[0])]
         tell_durable([each for each in batch.waiting if not _is_of_lobby(each[0])])
         self._report_commit(batch)
-        if of_lobbies:  # lobbies start slow work, so write the pending moves first
+        if of_lobbies:  # lobbies do slow work in their callbacks, so send the frames of moves first
             self._loop.call_soon(self._end_telling, of_lobbies)
         else:
             self._end_telling(of_lobbies)

@@ -31,7 +31,7 @@ PlayerKind: TypeAlias = Literal["bot", "human", "house"]
 UNHURRIED_S: Final = 0.25
 """Seconds that an unhurried row waits for another batch before it is written in its own."""
 CLOSE_TIMEOUT_S: Final = 10.0
-"""Seconds that a closing store has for its pending writes."""
+"""Seconds that a store waits for its pending writes when it is closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class TakenLobby:
     matches: tuple[str, ...]
     """Its open matches."""
     open: bool
-    """False if the lobby is closed or set aside and only some of its matches continue."""
+    """False if the lobby itself is closed or set aside, while some of its matches continue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ class OtherNode:
     alive: bool
     """Whether its heartbeat is current and it is not leaving."""
     life: str
-    """An identifier that distinguishes this start of the node from its other starts."""
+    """Identifies the node's current run: it changes when the node restarts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,13 +197,13 @@ class HallExchange:
     lines: tuple[tuple[str, str, bytes | None], ...]
     """Key, node and text of each line changed since the last exchange; None for a deleted line."""
     whole: bool
-    """Whether `lines` is complete, so that missing lines no longer exist."""
+    """Whether `lines` has all lines. Then lines that are not in it no longer exist."""
     settled: bool
     """Whether each open lobby belongs to this node or has a line from a living node."""
     missing: frozenset[str]
     """This node's lobbies that have no line yet."""
     life: str
-    """An identifier that distinguishes this start of the node from its other starts."""
+    """Identifies this node's current run: it changes when the node restarts."""
     ticket_key: bytes
     """The secret shared by all nodes."""
     now_ms: int
@@ -215,7 +215,7 @@ class MatchHead:
     """The head of a match's log that another node writes, without any entries."""
 
     stream: Stream
-    """A read-only stream whose `tail` and `chain` record the reading position."""
+    """A read-only stream; its `tail` and `chain` are the reading position."""
     head: bytes
     lobby_head: bytes | None
     """The head of the match's lobby; None for a match without a lobby."""
@@ -276,8 +276,8 @@ class Nodes(Protocol):
     async def take(self, entry: TakeOverEntry, most: int) -> list[TakenLobby]:
         """Take over up to `most` lobbies that no living node owns; several nodes may try at once.
 
-        Lobbies of a dead node with another URL are left to living nodes with that URL, if any.
-        Raises `StoreError` if the database does not answer.
+        If a dead node had another URL and there are living nodes with that URL, they take its
+        lobbies. Raises `StoreError` if the database does not answer.
         """
 
     async def has_all(self) -> bool:

@@ -44,8 +44,8 @@ class NodeIdentity:
     def __post_init__(self) -> None:
         if re.fullmatch(NODE_NAME, self.name) is None or self.name == SINGLE_SERVER:
             raise ValueError(
-                f"a node name must be 1 to 32 lower-case letters, digits and hyphens, and not"
-                f" {SINGLE_SERVER!r}; got {self.name!r}"
+                f"a node name must have 1 to 32 lower-case letters, digits and hyphens, and"
+                f" cannot be {SINGLE_SERVER!r}; got {self.name!r}"
             )
         parts = urlsplit(self.url)
         if parts.scheme not in {"ws", "wss"} or not parts.hostname or parts.query:

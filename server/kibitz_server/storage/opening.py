@@ -1,4 +1,4 @@
-"""Opens databases; the only module that chooses their adapters."""
+"""Opens databases. Only this module knows which adapter a location needs."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ announcements stay in order.
                           |                                           |
                           +--hold(seq, release)--> PendingQueue --durable(seq)--> release()
 
-The queue holds any callable. A `HeldAnswer` also contains the request that it answers. When entries
-are lost (the disk was full, or the runner's state got ahead of its log), the server reloads the
-match or lobby from disk (`directory/reload.py`). Until then it refuses requests to it as
+The queue holds any callable. A `HeldAnswer` also contains the request that it answers. If entries
+are lost because the disk was full, or the runner's state is ahead of its log, the server reloads
+the match or lobby from disk (`directory/reload.py`). Until then it refuses requests to it as
 `unavailable`, with the time after which the client may resend them. If the original move was
 written after all, the resent one gets the original answer.
 
@@ -126,9 +126,9 @@ class PendingQueue:
         self._waiting.append((seq, release))
 
     def when_settled(self, release: Release) -> None:
-        """Call `release` once nothing waits for the disk and the state may be announced.
+        """Call `release` once all entries are durable and announced.
 
-        This includes entries added in the meantime, but not other callers of this method.
+        It also waits for entries added in the meantime, but not for other callers of this method.
         """
         if self.settled:
             self.hold(0, release)

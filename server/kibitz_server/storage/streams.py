@@ -1,4 +1,4 @@
-"""Streams: a head line and entries numbered from 1, as a store writes and finds them."""
+"""Streams: a store writes and reads these logs, with a head line and entries numbered from 1."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Waiter(Protocol):
     """Receives the results of appends."""
 
     def durable(self, seq: int) -> None:
-        """Handle the news that entry `seq`, and all before it, are on disk."""
+        """Called when entry `seq`, and all entries before it, are on disk."""
 
     def lost(self, error: StoreError) -> None:
-        """Handle the permanent loss of appended entries. Called once per stream."""
+        """Called once per stream when appended entries are permanently lost."""
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class Stream:
     closed: bool = False
     """Whether the stream accepts no more entries."""
     failed: bool = False
-    """Whether an append was lost, so that `tail` is permanently ahead of the disk."""
+    """Whether an append was lost. Then `tail` is permanently ahead of the disk."""
 
     @property
     def first_recent(self) -> int:

@@ -43,8 +43,8 @@ def test_a_file_has_no_nodes(tmp_path: Path) -> None:
         ({"db": URL, "node": "a"}, "given together"),
         ({"db": URL, "public_url": "wss://a.example.org"}, "given together"),
         ({"db": "x.db", "node": "a", "public_url": "wss://a.example.org"}, "share a PostgreSQL"),
-        ({"db": URL, "node": "A b", "public_url": "wss://a.example.org"}, "a node name must be"),
-        ({"db": URL, "node": "main", "public_url": "wss://a.example.org"}, "a node name must be"),
+        ({"db": URL, "node": "A b", "public_url": "wss://a.example.org"}, "a node name must have"),
+        ({"db": URL, "node": "main", "public_url": "wss://a.example.org"}, "a node name must have"),
         ({"db": URL, "node": "a", "public_url": "ftp://a.example.org"}, "ws:// or wss://"),
     ],
 )

@@ -47,8 +47,8 @@ def connect(url: PostgresURL) -> SyncConnection:
 async def connect_async(url: PostgresURL, *, patient: bool = True) -> Connection:
     """Connect without blocking the event loop; raises `psycopg.Error`.
 
-    Unless `patient`, the database ends transactions that wait `IDLE_TRANSACTION_MS` for their next
-    statement, so that a suspended program does not lock rows that others need.
+    Unless `patient`, the database ends a transaction that waits `IDLE_TRANSACTION_MS` for its next
+    statement. So a suspended program does not keep rows locked that others need.
     """
     options = dict(OPTIONS)
     if not patient:

@@ -135,5 +135,5 @@ class HallLines:
 
 
 def _life(owner: str) -> str:
-    """Return an identifier for one start of a node that does not reveal its fencing token."""
+    """Return an identifier for a run of a node, without revealing its fencing token."""
     return hashlib.sha256(owner.encode()).hexdigest()[:16]

@@ -7,8 +7,8 @@ lobby's row and appends an entry to its stream in one transaction.
 
 Nodes with the same public URL are standbys for each other: the one that has been alive longest
 serves (`first`). The time alive of a node that missed its heartbeats restarts when it resumes. So
-it moves to the end of the order and releases its lobbies. Nodes with different URLs serve side by
-side: each takes over the lobbies of dead nodes without a standby.
+it moves to the end of the order and releases its lobbies. Nodes with different URLs serve at the
+same time. Each of them takes over lobbies of dead nodes that have no standby.
 
 If a process is suspended or its connection hangs in the middle of a batch, the batch keeps its
 lobbies locked. No database timeout ends it, because an unfinished pipeline is not an idle
@@ -307,14 +307,15 @@ class PostgresNodes:
         if self._alive:
             sql = "SELECT key, node FROM stream WHERE key = ANY(%s) AND node IS DISTINCT FROM %s"
             return dict(await (await db.execute(sql, (owned, self.name))).fetchall())
-        # A take-over may be in progress; locking waits for it, whatever the heartbeat returned.
+        # A take-over may be in progress, even if the heartbeat succeeded; locking waits for its
+        # end.
         rows = await (await db.execute(LOCK_OWNERS, (owned,))).fetchall()
         return {key: node for key, node in rows if node != self.name}
 
     def step_down(self, owners: Mapping[str, str | None], *batches: Batch) -> None:
         """Stop writing to lobbies that other nodes own, and notify the waiters.
 
-        Everything about them is removed from the next batch and from batches in progress.
+        Their entries and rows are removed from the next batch and from `batches`.
         """
         owners = self._lobbies.lost(owners)
         lost = self._lobbies.drop_lost([*batches, self._commits.gathering])

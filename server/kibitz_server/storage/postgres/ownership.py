@@ -63,7 +63,7 @@ class LobbiesElsewhere(Exception):
 
 
 class Ownership:
-    """This server's row in `node`, which keeps other servers from writing batches."""
+    """Writes batches only while this server's row in `node` is unchanged (fencing)."""
 
     def __init__(self, owner: str, last: str, name: str = SINGLE_SERVER) -> None:
         self.name = name

@@ -128,7 +128,7 @@ class PostgresWriter:
                 return
 
     async def settle_doubt(self) -> None:
-        """Make sure that a doubtful commit either has happened or never will."""
+        """If a commit is in doubt, make sure that it either has happened or never will."""
         if not self._ownership.in_doubt:
             return
         with translate_errors(self._url):

@@ -92,7 +92,7 @@ class Compaction:
         if waiting:
             count = max(SEGMENTS_PER_BATCH, round(2 * weight * oldest.segments_per_byte))
             share.segments = [waiting.popleft() for _ in range(min(count, len(waiting)))]
-            return share  # batches started after these segments are on disk delete the rows
+            return share  # later batches delete the rows, once these segments are on disk
         most = max(TRIM_BYTES_PER_BATCH, 2 * weight)
         while oldest.rows and (share.trim_to is None or share.trim_bytes < most):
             share.trim_to, row_weight = oldest.rows.popleft()

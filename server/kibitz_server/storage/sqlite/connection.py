@@ -63,7 +63,7 @@ class Fault:
 
     since: Version
     fixed: tuple[Version, ...]
-    """The first fixed release, then the fixed releases of older series."""
+    """The first release with the fix, then the older series' releases with the fix."""
     consequence: str
 
     def affects(self, version: Version) -> bool:
@@ -157,7 +157,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 _text = functools.partial(str, encoding="utf-8", errors="replace")
-"""Decodes text leniently, so that damaged text does not make its table unreadable."""
+"""Decodes invalid text without an error, so that damaged rows do not make a table unreadable."""
 
 
 def connect_reader(path: Path) -> sqlite3.Connection:

@@ -150,7 +150,7 @@ class JournalContents:
     rows: list[tuple[int, int]] = field(default_factory=list)
     """The number and weight of each row."""
     missing: list[int] = field(default_factory=list)
-    """Rows that are missing, or whose streams cannot be determined."""
+    """Rows that are missing, or so corrupt that their streams are unknown."""
     damaged: list[int] = field(default_factory=list)
     """Corrupt rows."""
     open: Mapping[int, tuple[int, str]] = field(default_factory=dict)
@@ -308,7 +308,7 @@ def _take_row(reading: JournalContents, row: Row, only: Container[int] | None) -
 
 
 def _find_lost_ends(reading: JournalContents, only: Container[int] | None) -> None:
-    """Find the streams that may have ended in a missing row, because they have no later entry."""
+    """Find the streams without an entry after a missing row: their last entries may be lost."""
     if not reading.missing:
         return
     hole = reading.missing[-1]

@@ -55,7 +55,7 @@ def read(path: Path) -> Watermark | None:
 
 
 def require(db: sqlite3.Connection, path: Path) -> None:
-    """Raise `CommitsMissing` if the database is behind its mark, or has a different history.
+    """Raise `CommitsMissing` if the database is older than its mark, or the batches differ.
 
     Call it both before `ensure_schema`, which would fill an empty file, and after it.
     """
