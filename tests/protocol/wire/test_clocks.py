@@ -54,7 +54,10 @@ def test_anything_else_is_refused_with_what_was_expected(text: str) -> None:
     [
         (TimeControl(periods=3), "byo-yomi needs both periods and their length"),
         (TimeControl(period_ms=10_000), "byo-yomi needs both periods and their length"),
-        (TimeControl(increment_ms=100), "an increment alone is no time control"),
+        (
+            TimeControl(increment_ms=100),
+            "an increment alone is no time control: add main time, a bank or time per move",
+        ),
         (TimeControl(main_ms=1, increment_ms=100), None),
         (TimeControl(), None),
     ],
