@@ -129,9 +129,9 @@ class Metrics:
             yield family
         for name, text, histogram in (
             ("commit_entries", "log entries in one commit", self.commit_entries),
-            ("commit_seconds", "seconds from the first entry to the disk", self.commit_seconds),
+            ("commit_seconds", "seconds that a commit takes", self.commit_seconds),
             ("move_seconds", "seconds from a move's arrival to its answer", self.move_seconds()),
-            ("loop_lag_seconds", "seconds that the event loop was late", self.loop_lag),
+            ("loop_lag_seconds", "seconds by which the event loop was late", self.loop_lag),
         ):
             buckets, total = histogram.buckets()
             yield HistogramMetricFamily(f"kibitz_{name}", text, buckets=buckets, sum_value=total)

@@ -158,7 +158,7 @@ def _expectation(reason: ErrorDetails) -> str:
 
 
 def _unknown_tag(where: str, reason: ErrorDetails, parent: object) -> str:
-    """Name the expected types if they are few, otherwise only the unknown one."""
+    """Return an error that lists the expected types or, if there are many, only the unknown one."""
     expected = reason["ctx"]["expected_tags"]
     place = f"{where}.{_tag(reason)}" if where else _tag(reason)
     value = parent.get(_tag(reason)) if isinstance(parent, dict) else None

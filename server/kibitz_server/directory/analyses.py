@@ -214,7 +214,7 @@ class AnalysisProcesses:
 def _result(match: str, process: HouseBotProcess, out: Path) -> bytes:
     """Return the output of a process that has ended. Raises `AnalysisFailed`."""
     if process.stopping:
-        LOG.warning("the analysis of match %s was ended: it took too long", match)
+        LOG.warning("the analysis of match %s was stopped: it took too long", match)
         raise AnalysisFailed("the analysis of this match took too long")
     if process.status or not out.exists():
         LOG.warning("the analysis of match %s failed: %s", match, process.log_tail)

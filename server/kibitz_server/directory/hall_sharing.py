@@ -30,9 +30,9 @@ class _MadeOf:
     """The data from which a line was made, to detect changes."""
 
     at_once: object
-    """The data whose changes must be part of the next exchange."""
+    """Changes of this data must be part of the next exchange."""
     plies: tuple[int, ...] = ()
-    """The data whose changes may wait for `PLIES_S`."""
+    """Changes of this data may wait for `PLIES_S`."""
 
 
 class HallSharing:

@@ -114,7 +114,7 @@ class LobbyHandlers:
             return
         lobby.command(commands.Rematch(identity.key), peer, request.id)
 
-    # --- requests that the lobby decides on its own -------------------------------------------
+    # --- requests that the lobby itself checks ------------------------------------------------
 
     def kick(self, peer: Peer, identity: Identity, request: messages.Kick) -> None:
         self._command(peer, identity, request, commands.Kick(identity.key, request.player))

@@ -90,7 +90,7 @@ class MatchHandlers:
             return match
         return None
 
-    # --- the past -----------------------------------------------------------------------------
+    # --- past events and reports --------------------------------------------------------------
 
     def move_after_end(self, peer: Peer, move: messages.Move) -> None:
         """Answer a move in a finished match; it may be a resent move."""

@@ -120,7 +120,7 @@ def _reserved_for(state: LobbyState, player: Player) -> int | None:
 def _require_useful(
     state: LobbyState, player: Player, capabilities: Capabilities, seat: int
 ) -> None:
-    """Refuse a bot that can play no item, or with which an item would have too few players."""
+    """Refuse a bot that can play no item, or that would leave an item with too few players."""
     programme = state.settings.programme
     reasons = [unable_reason(item, capabilities) for item in programme]
     if reasons and all(reasons):

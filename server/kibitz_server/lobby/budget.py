@@ -63,7 +63,7 @@ BOUNDS: Final[Mapping[type[Entry], str]] = MappingProxyType(
         entries.Opened: "one of a lobby, and the rate limit on opening lobbies",
         entries.Closing: "one of a lobby",
         entries.Closed: "one of a lobby",
-        entries.TakenOver: "is made by the nodes of a cluster",
+        entries.TakenOver: "written only by the nodes of a cluster",
     }
 )
 """The bound of each kind of entry: a field of `LobbyLimits`, or the reason why it is bounded."""

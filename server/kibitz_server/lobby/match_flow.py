@@ -41,7 +41,7 @@ class MatchFlow:
         self.retry_at: int | None = None
         """When to retry matches that the limits on running matches prevented, or None."""
 
-    # --- what the host asks for -----------------------------------------------------------
+    # --- requests of the host -------------------------------------------------------------
 
     def start(self, by: str) -> None:
         lobby, state = self._lobby, self._lobby.state
@@ -232,7 +232,7 @@ class MatchFlow:
         }
         return may, may != wanted
 
-    # --- requirements: each holds, or the command is refused ------------------------------
+    # --- requirements: raise `Refusal` if one is not met ----------------------------------
 
     def _require_finished(self) -> None:
         phase = self._lobby.state.phase

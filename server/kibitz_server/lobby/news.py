@@ -77,7 +77,7 @@ class NewsFeed:
         if self._timer is None and not self._stopped:
             self._timer = self._loop.call_later(max(0.0, self._wait_s()), self._on_timer)
 
-    # --- who follows --------------------------------------------------------------------------
+    # --- followers ----------------------------------------------------------------------------
 
     def follow(self, peer: Peer, player: str) -> None:
         """Send the lobby and all later changes to a connection of the host or a member."""

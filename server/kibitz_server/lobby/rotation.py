@@ -51,7 +51,7 @@ class _Stretch(NamedTuple):
 
 
 def fixed_lineup(seats: int, game: int, shift: int) -> Lineup:
-    """Return the lineup of every game of an item without rotation: the first members."""
+    """Return the lineup of an item without rotation: the same members, rotated only by `shift`."""
     return Lineup(tuple((seat + shift) % seats for seat in range(seats)), game)
 
 

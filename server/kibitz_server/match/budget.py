@@ -29,7 +29,7 @@ class Allowance:
     per_hour: int
     """The additional amount for each hour of the match."""
     most: int
-    """The limit, however long the match takes."""
+    """The maximum, even in very long matches."""
 
     def key(self, seat: int) -> str:
         """Return the key of the amount a seat has used, in `MatchState.used`."""

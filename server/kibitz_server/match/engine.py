@@ -421,7 +421,7 @@ class MatchEngine:
         detail = absences.DEPARTURE_TEXTS[state.away[seat].reason]
         return self._append(forfeited(state, seat, cause, detail, at))
 
-    # --- into the state ---------------------------------------------------------------------
+    # --- applying entries -------------------------------------------------------------------
 
     def _append(
         self, entry: Entry, action: int | None = None, request: int | None = None

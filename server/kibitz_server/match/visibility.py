@@ -325,7 +325,7 @@ class MatchViews:
         self.drawn = drawn
         """Whether viewers may request patches of drawings."""
         self._present: StateViews | None = None
-        """The views of the current state, once requested."""
+        """The views of the current state, if they have been requested."""
         setup, rule = state.setup, state.game.info.legal_rule
         self._live = comments_are_live(setup)
         self._turn = b'{"type":"your_turn","match":"%b","game":"%b","seat":' % (

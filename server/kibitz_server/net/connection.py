@@ -127,7 +127,7 @@ class Connection(asyncio.Protocol):
         if self._exchange is not None:
             self._exchange.wake()
 
-    # --- turns of the loop, and the handshake (http_exchange.HttpReader) --------------------
+    # --- called by the HTTP exchange (http_exchange.HttpReader) -----------------------------
 
     def in_turn(self, call: Callable[[], None]) -> None:
         """Call a function now or in a later event loop iteration; read no input until then.

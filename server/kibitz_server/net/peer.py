@@ -271,7 +271,7 @@ class Peer:
             self.close(Standard.POLICY_VIOLATION, "too many messages")
         return charged
 
-    # --- its state --------------------------------------------------------------------------
+    # --- state ------------------------------------------------------------------------------
 
     def greeted(self, identity: Identity) -> None:
         """Accept the peer, after answering its hello."""

@@ -129,8 +129,8 @@ class GroupCommit:
     def execute_unhurried(self, *statements: Statement, waiter: Waiter | None = None) -> None:
         """Write rows with the next batch, or in their own batch after `UNHURRIED_S`.
 
-        Meant for a row that matters only once a later row refers to it, which saves a commit. The
-        rows reach the disk no later than anything appended or executed after them.
+        This saves a commit for rows that matter only once a later row refers to them. The rows
+        reach the disk no later than anything appended or executed after them.
         """
         if not self._unhurried:
             self._unhurried_timer = self._loop.call_later(UNHURRIED_S, self._gather_unhurried)
@@ -246,7 +246,7 @@ class GroupCommit:
             if not future.done():
                 future.set_result(None)
 
-    # --- trouble ------------------------------------------------------------------------------
+    # --- failures -----------------------------------------------------------------------------
 
     def _retry(self, batch: Batch, error: WriteFailed) -> None:
         self.healthy = False

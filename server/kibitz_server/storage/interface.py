@@ -395,7 +395,7 @@ class Store(Protocol):
     async def close(self, patience_s: float = CLOSE_TIMEOUT_S) -> None:
         """Finish pending writes and release the database; later appends are lost."""
 
-    # --- startup: these block -------------------------------------------------------------
+    # --- startup: these methods block -----------------------------------------------------
 
     def load(self, kind: Kind) -> list[Stored]:
         """Return the open streams of a kind, oldest first, for startup.

@@ -183,7 +183,7 @@ class PendingQueue:
         if self._on_error is not None:
             self._on_error()
 
-    # --- when the log is lost -----------------------------------------------------------------
+    # --- after entries were lost --------------------------------------------------------------
 
     def lost(self, message: str = BEING_RELOADED) -> None:
         """Drop all waiting callbacks, and refuse the requests among them."""

@@ -1,10 +1,10 @@
 """Lines that nodes write about their lobbies and matches, for the others to read.
 
-A line is text under a key. A node writes its lines in one transaction after another and numbers
-them from a sequence. So a reader only needs the lines with numbers above the last one it has read
-from that node. A deleted line remains as a row without text for `KEPT_S`. A node that has read
-nothing for longer, or that had an error, reads all lines again. Each write sends one notification
-for all its lines.
+A line is a text that is stored under a key. A node writes its lines in one transaction after
+another and numbers them from a sequence. So a reader only needs the lines with numbers above the
+last one it has read from that node. A deleted line remains as a row without text for `KEPT_S`. A
+node that has read nothing for longer, or that had an error, reads all lines again. Each write sends
+one notification for all its lines.
 """
 
 from __future__ import annotations

@@ -223,7 +223,7 @@ class PostgresStore:
                 await self._writer.close()
         self._start.close()
 
-    # --- startup: these block -------------------------------------------------------------
+    # --- startup: these methods block -----------------------------------------------------
 
     def load(self, kind: Kind) -> list[Stored]:
         node, owned = self._lobbies.node, ""
