@@ -45,8 +45,9 @@ export type AddComment = {
 };
 
 /**
- * Host of an arranged lobby: play these matches. Matches with known tags are not played again, so
- * the request is safe to repeat. A host that was disconnected can repeat it to get the results.
+ * Host of an arranged lobby: play these matches. If a tag is sent again, its match is not played
+ * again, so the request is safe to repeat. A host that was disconnected can repeat it to get the
+ * results.
  */
 export type Arrange = {
   id: number;
@@ -331,7 +332,7 @@ export type Farewell = {
   retry_after_ms?: number;
 };
 
-/** The end of a match: the result, the seed that the commitment proves, and the record's path. */
+/** The end of a match: the result, the seed behind the commitment, and the record's path. */
 export type Finished = {
   type: "finished";
   match: string;
@@ -432,13 +433,13 @@ export type GameList = {
 /** The changes of the hall. */
 export type HallChanged = {
   type: "hall_changed";
-  /** merge patch of the news `hall` */
+  /** merge patch of the message `hall` */
   patch: { [name: string]: JsonValue };
 };
 
 /**
  * The current state of the hall, which replaces all earlier news of it. Sent to clients that
- * subscribe, to those that read too slowly for the changes, and when the changes would be larger.
+ * subscribe, to clients that read too slowly to get every change, and if a change would be larger.
  * Each collection has the newest items, up to a limit; the counts are totals. Sort lobbies and
  * matches by `order`, largest first.
  */
@@ -447,7 +448,7 @@ export type HallNews = {
   lobbies: { [name: string]: LobbyBrief };
   /** running */
   matches: { [name: string]: MatchBrief };
-  /** the matches that ended last */
+  /** the most recently finished matches */
   finished: { [name: string]: MatchBrief };
   /** first lines of the ladder of each game that has one */
   ladders: { [name: string]: LadderTable };
@@ -498,7 +499,7 @@ export type Hidden = {
   kind: "hidden";
 };
 
-/** Ask for the events of a match from number `first` on, without what this viewer may not see. */
+/** Ask for the events of a match from number `first` on. They omit hidden information. */
 export type History = {
   id: number;
   type: "history";
@@ -743,8 +744,8 @@ export type LobbyList = {
 
 /**
  * The current state of a lobby, which replaces all earlier news of it. Sent to clients that host,
- * join, enter or reconnect, and to clients that read too slowly for the changes. All other updates
- * are sent as changes.
+ * join, enter or reconnect, and to clients that read too slowly to get every change. All other
+ * updates are sent as changes.
  */
 export type LobbyNews = {
   type: "lobby";
@@ -1068,7 +1069,7 @@ export type RefusedMove = {
   id: number;
 };
 
-/** Take the player's seat at a match on this connection; an older connection loses it. */
+/** Take the player's seat in a match for this connection; an older connection loses it. */
 export type Rejoin = {
   id: number;
   type: "rejoin";
@@ -1077,7 +1078,7 @@ export type Rejoin = {
 
 /**
  * Host: play the finished programme again with the seats rotated by one. In a lobby that `seek`
- * opened, every player may send this, and then counts as ready.
+ * opened, every player may send this. It also marks the player as ready.
  */
 export type Rematch = {
   id: number;
@@ -1114,7 +1115,7 @@ export type ReservedSeat = {
   player?: string;
 };
 
-/** Resign a match. A bot that failed can report its fault, which the result then names. */
+/** Resign a match. A bot that failed can report its fault, which the result then includes. */
 export type Resign = {
   id: number;
   type: "resign";
