@@ -269,7 +269,7 @@ class LobbyRunner:
             self._apply_effects(step.effects, peer, request)
             self._schedule_tick(step.deadline)
         except Exception:
-            LOG.exception("lobby %s failed", self.key)
+            LOG.exception("lobby %s: a step raised an exception", self.key)
             self._handle_failure()
             self.pending.fail(peer, request)
             return None
