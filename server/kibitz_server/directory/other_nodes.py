@@ -44,7 +44,7 @@ class NodeLine(BaseModel):
     """A node's line about itself."""
 
     finished: list[MatchBrief] = []
-    """The last listed matches that ended there, oldest first."""
+    """The latest listed matches that ended on that node, oldest first."""
     players: list[str] = []
     """The players who are connected there or were recently; see `Connections.spenders`."""
 

@@ -285,7 +285,7 @@ class MatchEngine:
         return self._clock.left_ms(self._clock.read(now))
 
     def return_wait_ms(self, seat: int, now: int) -> int | None:
-        """Return the milliseconds until a seat may return again: 0 for now, None for never."""
+        """Return the milliseconds until a player may reconnect to a seat; None if never again."""
         used = self.state.used.get(RETURNS.key(seat), 0)
         return RETURNS.wait_ms(used, self._clock.read(now))
 

@@ -372,7 +372,7 @@ class MatchRunner(WatchedMatch):
             self.pending.hold_answer(self.stream.tail, peer, request, refuse)
 
     def put_on_wall(self, peer: Peer) -> None:
-        """Add the match to a connection that watches many; it gets their snapshots in turn."""
+        """Add the match to a connection that watches many, and gets their snapshots one by one."""
         self.watchers[peer] = None
 
         def show() -> None:

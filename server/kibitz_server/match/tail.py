@@ -131,7 +131,7 @@ class MatchTail(WatchedMatch):
     # --- spectators -------------------------------------------------------------------------
 
     def put_on_wall(self, peer: Peer) -> None:
-        """Add the match to a connection that watches many; it gets their snapshots in turn."""
+        """Add the match to a connection that watches many, and gets their snapshots one by one."""
         if not peer.leaving:
             self.watchers[peer] = None
             self.spectators.add_waiting(peer.send_queue, peer.views)

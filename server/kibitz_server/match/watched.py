@@ -52,7 +52,7 @@ class WatchedMatch(ABC):
 
     @abstractmethod
     def put_on_wall(self, peer: Peer) -> None:
-        """Add the match to a connection that watches many; it gets their snapshots in turn."""
+        """Add the match to a connection that watches many, and gets their snapshots one by one."""
 
     def unwatch(self, peer: Peer) -> None:
         """Stop showing the match to a connection."""

@@ -14,7 +14,7 @@ from kibitz_server.net.peer import Peer
 from kibitz_server.net.rate_limit import Rate, RateLimits, SharedBuckets
 
 CONNECTIONS_A_PERSON = 8
-"""Connections allowed per person from a guest network's address: one person has bots and pages."""
+"""Connections allowed per person at an address of a guest network: for bots and open pages."""
 LEAST_REQUESTS = 30.0
 """The minimum burst of a player's bucket when nodes share its rate; enough for any request."""
 LEAST_COMMENTS = 1.0

@@ -6,9 +6,9 @@ may take over its lobbies (`take`). It skips lobbies with locked rows. A take-ov
 lobby's row and appends an entry to its stream in one transaction.
 
 Nodes with the same public URL are standbys for each other: the one that has been alive longest
-serves (`first`). The time alive of a node that missed its heartbeats restarts when it resumes. So
-it moves to the end of the order and releases its lobbies. Nodes with different URLs serve at the
-same time. Each of them takes over lobbies of dead nodes that have no standby.
+serves (`first`). If a node missed its heartbeats, it counts as alive only since it resumed. So it
+moves to the end of the order and releases its lobbies. Nodes with different URLs serve at the same
+time. Each of them takes over lobbies of dead nodes that have no standby.
 
 If a process is suspended or its connection hangs in the middle of a batch, the batch keeps its
 lobbies locked. No database timeout ends it, because an unfinished pipeline is not an idle
