@@ -1,4 +1,4 @@
-"""Openings for games with an option `opening`, a list of moves that are made before play starts.
+"""Openings for games that have an `opening` option: a list of moves made before play starts.
 
 They are drawn at random or read from other programs' files.
 """

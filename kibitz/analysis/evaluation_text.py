@@ -34,7 +34,7 @@ def lines(record: Record, evaluations: Sequence[MoveEvaluation]) -> Iterator[str
 
 def _swing_lines(names: Sequence[str], changes: Sequence[Swing]) -> Iterator[str]:
     if changes:
-        yield "greatest losses of value from one turn of a player to the next:"
+        yield "largest drops in value between a player's consecutive turns:"
     for swing in changes:
         yield (
             f"{swing.before.ply:>4}  {names[swing.before.seat]}  played {swing.before.played}:"

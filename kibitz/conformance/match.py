@@ -59,8 +59,7 @@ class ConformanceMatch:
         self.on_own_turn: Incident | None = None
         """Called once, right after turn number `at_turn` was sent to the bot."""
         self.on_other_turn: Incident | None = None
-        """Called once, before the first move of another seat after the bot's turn number
-        `at_turn`."""
+        """Called once, after the bot's turn number `at_turn` and just before another seat moves."""
         self.at_turn = 1
         self.stop_after: int | None = None
         """The number of turns of the bot after which all others resign."""

@@ -101,7 +101,7 @@ class _Runner:
     async def _check_game(self, game: Game) -> None:
         numbers = self._seat_counts(game)
         if not numbers:
-            reason = "the game supports none of the numbers of seats that it claims"
+            reason = "the game supports none of the seat counts that it declares"
             self._add(
                 CheckResult(
                     check="play", game=game.info.name, seats=None, status="Skipped", why=reason

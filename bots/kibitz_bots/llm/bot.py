@@ -111,7 +111,7 @@ class LanguageModelBot(Bot):
     async def _reply(self, turn: Turn, messages: list[Message]) -> Reply:
         most = self._settings.tokens
         if most and self._tokens >= most:
-            raise EndpointRefusedError(f"the match's limit of {most} tokens is used up")
+            raise EndpointRefusedError(f"the match has used up its limit of {most} tokens")
         seconds = self._seconds(turn)
         if seconds <= 0:
             raise EndpointError("no time is left for another request")

@@ -78,7 +78,7 @@ def take_seat(server: str, name: str | None, words: Sequence[str]) -> SavedSeat 
 
 
 def _warn(error: OSError) -> None:
-    log.warning("cannot save this seat; the bot cannot resume it if it is killed: %s", error)
+    log.warning("cannot save this seat, so a bot that is killed cannot resume it: %s", error)
 
 
 def _whole_path(word: str) -> str:

@@ -1,7 +1,8 @@
 """Warm up a bot: its search, and the rules' kernels and models for a first turn.
 
-In a turn, a searching bot reads a state from its view, lists the moves and encodes one. The first
-turn would also load the machine code for these steps. The warm-up does so before a clock runs.
+On its turn, a search bot reads the state from its view, lists the legal moves, and encodes the one
+that it chooses. The first turn would also load the machine code for these steps. The warm-up does
+so before a clock runs.
 """
 
 from __future__ import annotations

@@ -156,8 +156,8 @@ def spend(control: TimeControl, clock: Clock, charged_ms: int) -> Clock | None:
 def after_flag(control: TimeControl) -> Clock:
     """Return the clock of a seat that continues after its flag fell.
 
-    A seat continues if the game skips the turn or the server moves for it. It has lost all its
-    time, but gets the increment, as after every turn.
+    A seat stays in the match if the game skips its turn or the server moves for it. It has lost all
+    its time, but gets the increment, as after every turn.
     """
     return _clock(control.increment_ms, 0, 0)
 

@@ -82,7 +82,7 @@ class Triangle:
 
 
 def _ranks(bits: int, shift: int, below: int) -> np.ndarray:
-    """Return the contribution to the rank of each mask of `bits` bits above `below` set bits.
+    """Return what each mask of `bits` bits adds to the rank if `below` lower bits are set.
 
     The mask is shifted left by `shift` bits. Entries that do not occur in any valid set are
     undefined.

@@ -68,7 +68,7 @@ def read(path: Path) -> weights.WeightsFile:
 
 @functools.cache
 def _shipped() -> dict[int, np.ndarray]:
-    """Return the fitted weights [SIZE] of this package by the size of the board."""
+    """Return this package's fitted weights, arrays of shape [SIZE], keyed by board size."""
     files = map(read, sorted(WEIGHTS.glob("*.json")))
     return {int(file.shape["board"]): np.array(file.weights) for file in files}
 

@@ -170,7 +170,7 @@ class Failover:
             peer.close(SERVICE_RESTART, f"this node is a standby: {why}")
 
     async def _take(self) -> bool:
-        """Take over some lobbies; return whether there were any."""
+        """Take over a batch of lobbies; return whether there were any to take over."""
         taken = await self._nodes.take(self._entry, MOST_AT_ONCE)
         for lobby in taken:
             LOG.warning("lobby %s was taken over from node %s", lobby.key, lobby.former)

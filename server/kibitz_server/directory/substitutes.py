@@ -27,7 +27,7 @@ from kibitz_server.net.peer import Peer
 
 @dataclass(slots=True)
 class Substitution:
-    """A seat that waits for its substitute or has one."""
+    """A seat that has a substitute or is waiting for one."""
 
     match: MatchRunner
     want: WantSubstitute

@@ -87,7 +87,10 @@ class HostingChecks:
         return rated_conditions.rated_problem(RatedPlan(settings, account, standard, arranged))
 
     def rematch_problem(self, lobby: LobbyState) -> SettingsProblem | None:
-        """Return why a rematch cannot be rated; the lobby may be from an earlier release."""
+        """Return why a rematch cannot be rated, or None.
+
+        An earlier release may have accepted settings that are refused now.
+        """
         account = self._directory.accounts.is_account(lobby.host.player)
         return self.rated_problem(lobby.settings, account=account)
 

@@ -7,8 +7,8 @@ A new follower receives the whole lobby, as the other followers know it. From th
 receive the same messages: one for each match that begins or ends, and patches. The first patch is
 sent at once; later changes are combined into one patch per `NEWS_INTERVAL_S`. If a patch would be
 longer than the whole lobby, the whole lobby is sent instead. A connection that reads too slowly
-misses patches, and receives the whole lobby when it reads again. News contain only what is on disk,
-so a crash cannot undo them.
+misses patches, and receives the whole lobby when it reads again. News contains only what is on
+disk, so a crash cannot undo it.
 """
 
 from __future__ import annotations

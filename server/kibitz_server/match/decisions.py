@@ -38,7 +38,7 @@ from kibitz_server.match.refusals import refuse_over
 from kibitz_server.match.state import MatchState
 
 MAX_COMMENTS: Final = 2000
-"""The most comments on one match, because each is a permanent entry of its log."""
+"""The maximum number of comments on one match; each is a permanent entry in its log."""
 OtherCommand: TypeAlias = Resign | Leave | Return | Replace | Forfeit | Note | AddComment | Abort
 """A command other than a move."""
 

@@ -53,7 +53,7 @@ NO_EVENTS: Final = Page(None, None, [], False, 0)
 
 
 class PositionCache:
-    """An LRU cache of copies of matches at some of their entries."""
+    """An LRU cache of match snapshots, each a copy of a match as of some entry of its log."""
 
     def __init__(self, capacity: int = CACHE_BYTES) -> None:
         self._cache: LRUCache[tuple[str, int], MatchState] = LRUCache(capacity)

@@ -1,4 +1,4 @@
-"""Refusals of commands, mostly of moves: answers to the player, and notes about illegal moves.
+"""Answers refused commands, mostly moves, and logs each illegal move as a note.
 
 All are pure functions of a match's state.
 """

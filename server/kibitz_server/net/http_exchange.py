@@ -113,7 +113,7 @@ class HttpExchange:
         return self._sender is not None and not self._sender.done
 
     def wake(self) -> None:
-        """Continue sending, because the transport has room again or is lost."""
+        """Wake the sender, because the transport has room again or is lost."""
         if self._sender is not None:
             self._sender.wake()
         elif self._kept and self._data and not self._answered and not self._is_lost():

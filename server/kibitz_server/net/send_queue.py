@@ -91,7 +91,10 @@ class WriteBatcher:
             self._schedule()
 
     def add_overflowed(self, queue: SendQueue) -> None:
-        """Report a queue at the end of the iteration; a sender may be iterating over peers now."""
+        """Report a queue at the end of this iteration of the event loop.
+
+        Reporting it at once could change the peers while a sender iterates over them.
+        """
         self._overflowed.append(queue)
         if not self._scheduled:
             self._schedule()

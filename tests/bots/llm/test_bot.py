@@ -136,7 +136,7 @@ async def test_the_tokens_of_a_match_are_a_budget() -> None:
     for _ in range(3):
         await player.choose(asked)
     assert len(script.asked) == 2
-    assert "the match's limit of 100 tokens is used up" in said_of(asked)
+    assert "the match has used up its limit of 100 tokens" in said_of(asked)
 
 
 async def test_names_are_quoted_and_a_comment_is_one_line_that_fits() -> None:

@@ -32,7 +32,7 @@ class Games(NamedTuple):
     states: Any
     """The state that each network's games use."""
     raw: Any
-    """The bytes of each state."""
+    """Each state, encoded as bytes."""
     start: Any
     """The bytes of the initial state."""
     minds: Any

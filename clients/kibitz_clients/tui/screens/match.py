@@ -167,7 +167,7 @@ class MatchScreen(BaseScreen):
         """Switch the viewpoint to the next seat, the public, or everything."""
         timeline = self.timeline
         if self.game is None or not self.game.info.hidden:
-            self.app.notify("everybody sees the same in this game")
+            self.app.notify("everybody sees the same position in this game")
         elif timeline.frames_seen_by is None:
             self.app.notify("other viewpoints are available after the match")
         else:

@@ -23,7 +23,7 @@ export async function show(root, app) {
     games.length
       ? h("div", { class: "tiles wide" },
         games.map((table) => ladderTable(table, app.games.title(table.game))))
-      : h("p", { class: "empty" }, "No rated matches yet. Hosts can make a lobby rated. Accounts and house bots are rated, guests are not."),
+      : h("p", { class: "empty" }, "No rated matches yet. Hosts can make a lobby rated. Accounts and house bots are rated; guests are not."),
   );
 }
 

@@ -2,7 +2,7 @@
 
 /** How often to try the target of a redirect, which may not know the player at first. */
 const MOST_TRIES = 3;
-/** The number of redirects that a request or hello follows without a pause before it fails. */
+/** How many redirects in a row a request or hello may follow without pausing. */
 export const MOST_HOPS = 5;
 
 export class Addresses {
