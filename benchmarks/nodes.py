@@ -78,7 +78,7 @@ class Servers:
         self._clients = psutil.Process()
 
     def spent(self) -> tuple[float, float, float]:
-        """Return the CPU seconds used by servers, database and clients so far."""
+        """Return the CPU seconds used so far by the servers, the database and the clients."""
         database = 0.0
         if self._database is not None:
             workers = [self._database, *self._database.children()]

@@ -148,7 +148,7 @@ class Results(Tolerant):
 
 
 def _is_over(progress: TournamentState) -> bool:
-    """Return whether no more games of the tournament will be played."""
+    """Return whether all games of the tournament have been played or canceled."""
     stopped = progress.stopped
     return progress.finished or (stopped is not None and stopped.reason == "deadline")
 

@@ -1,4 +1,4 @@
-"""Experiments run by `kibitz train`; the outcome is its printed test results and its plots."""
+"""Experiments run by `kibitz train`; each one prints test results and draws plots."""
 
 from __future__ import annotations
 

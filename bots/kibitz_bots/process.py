@@ -419,7 +419,7 @@ async def _wait_for_start(descriptor: int, stop: Shutdown) -> None:
 
 
 def _newcomer_setting(name: str, environment: Mapping[str, str]) -> str | None:
-    """Return an environment variable that applies only to new players.
+    """Return the value of an environment variable whose changes affect only new players.
 
     It is ignored if ``KIBITZ_RESUME`` is set. It is not ignored with ``KIBITZ_RESUME_FD``: a parent
     that passes a descriptor also chose the rest of the environment.

@@ -54,7 +54,7 @@ class CheckContext:
     _match_count: int = 0
 
     def new_match(self, seat: int | None = None, **given: Any) -> ConformanceMatch:
-        """Make the next match; `given` are arguments of `ConformanceMatch` for this check."""
+        """Make the next match; `given` holds arguments of `ConformanceMatch` for this check."""
         self._match_count += 1
         defaults: dict[str, Any] = {
             "key": f"d{self.server.next_number()}",

@@ -11,7 +11,7 @@ Status = Literal["Passed", "Failed", "Skipped"]
 
 
 class FailedError(Exception):
-    """The bot failed a check; says what was expected and what happened instead."""
+    """Raised when a bot fails a check; the message says what was expected and what came instead."""
 
     def __init__(self, expected: str, came: str) -> None:
         super().__init__(f"expected {expected}; {came}")

@@ -346,7 +346,7 @@ def _last_log_line(log: Path) -> str:
 
 
 def failed_to_start(brief: MatchBrief) -> str | None:
-    """Return the name of a bot that crashed before its first move, None if there is none."""
+    """Return the name of a bot that crashed before its first move, or None if no bot did."""
     if brief.result is None or brief.result.plies >= len(brief.seats):
         return None
     ended = zip(brief.seats, brief.result.seats, strict=True)

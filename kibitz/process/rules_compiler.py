@@ -21,7 +21,7 @@ BACKGROUND_NICENESS = 19
 
 
 def command(game: str, awaited: bool) -> Sequence[str]:
-    """Return the command line that compiles a game; `awaited` says whether a user waits."""
+    """Return the command line that compiles a game; `awaited` says whether a user is waiting."""
     niceness = AWAITED_NICENESS if awaited else BACKGROUND_NICENESS
     return child_command("kibitz.process.rules_compiler", game, str(niceness))
 

@@ -1,9 +1,10 @@
 """The filter for untrusted text before it goes to a terminal, a log or a report.
 
 A name, a comment, a refusal or the output of a program may contain escape sequences that move a
-terminal's cursor, change its title or forge its lines. It may also contain overrides of the writing
-direction, invisible characters, and line ends that forge lines of a log. This module replaces each
-with a visible escape, as in a Python string (``\\x1b``, ``\\u202e``), so that no text is lost.
+terminal's cursor, change its title or forge its lines. It may also contain invisible characters,
+characters that override the writing direction, and line breaks that forge log lines. This module
+replaces each with a visible escape, as in a Python string (``\\x1b``, ``\\u202e``), so that no text
+is lost.
 
     line(text)       one line, such as a name, a comment, a cell of a table
     lines(text)      the same for a text of several lines, which are kept

@@ -16,8 +16,10 @@ from kibitz_arena.runner.publication import Publication
 SHARE: Final = 0.05
 """The maximum share of one core for rating and writing. Each update rates all games again."""
 REFRESH_MS: Final = 15_000
-"""The maximum time between writes, in milliseconds: pauses can end and reports can arrive while no
-game ends."""
+"""The maximum time between writes, in milliseconds.
+
+Each end of a game causes a write, but pauses can end and reports can arrive when no game ends.
+"""
 
 
 class Publisher:

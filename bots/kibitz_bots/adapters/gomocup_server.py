@@ -11,9 +11,9 @@ exceeds its time is canceled; its last suggestion is played, or else a stone nex
 MESSAGE with each stone contains the bot's evaluation or the error.
 
 The manager's time is the only limit: a house bot's parameter ``time`` is 0 here unless the command
-line sets another value. Before it answers START, it compiles the code of a turn and runs it once
-for each ``rule``, because the manager may announce the rule later. A smaller transposition table
-keeps the process within ``max_memory``; see `table_within`.
+line sets another value. Before it answers START, it plays a turn under each ``rule`` to compile the
+code, because the manager may announce the rule only later. A smaller transposition table keeps the
+process within ``max_memory``; see `table_within`.
 
 ``SWAP2BOARD`` plays the swap2 opening. The bot's evaluation decides: it opens with the three stones
 that it considers most balanced, and takes black if it considers white worse.

@@ -270,7 +270,10 @@ def _explain_error(error: BaseException, url: str) -> str:
             where = f" {url}" if url and url not in str(error) else ""
             return f"the connection to the server{where} has ended: {error}"
         case UnansweredError():
-            return f"the server did not answer ({error}); check before you repeat the request"
+            return (
+                f"the server did not answer ({error});"
+                " before you repeat the request, check whether it took effect"
+            )
         case KibitzError() | OSError() | ValueError():
             return str(error) or type(error).__name__
         case _:

@@ -36,7 +36,7 @@ class BoundarySet:
 
     @property
     def boundaries(self) -> int:
-        """The number of boundaries without the ends, which equals the number of remaining plies."""
+        """The number of boundaries without the two ends, equal to the number of remaining plies."""
         return len(self.edges) - 2
 
     def mask(self, state: Any) -> int | None:

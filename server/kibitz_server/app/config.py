@@ -97,7 +97,7 @@ class Config:
     keeping: RetentionPolicy = field(default_factory=RetentionPolicy)
     """Retention times of closed matches and lobbies, and of absent guests."""
     drain_s: float = 10
-    """Seconds that peers have to disconnect when the server shuts down, before they are aborted."""
+    """Seconds that peers get to disconnect at a shutdown, before their connections are aborted."""
 
     def __post_init__(self) -> None:
         self.access_policy()

@@ -61,7 +61,7 @@ def _require_accepts_matches(state: LobbyState, more: int) -> None:
     if state.phase != "running":
         raise Refusal(
             Code.WRONG_STATE,
-            f"matches can be arranged after the start; the lobby is {state.phase}",
+            f"matches can be arranged only after the lobby has started; it is {state.phase}",
         )
     if state.round.planned + more > MAX_MATCHES:
         raise Refusal(

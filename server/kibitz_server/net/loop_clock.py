@@ -18,7 +18,7 @@ time, no matter when the server was stopped. The players gain at most one beat b
 never twice in a row. The clock of a permanently overloaded server is slow, but it advances by at
 least one beat for every two callbacks, so every deadline is eventually reached.
 
-The clocks of all matches stop at the same time, and players can use that time to think. A turn's
+The clocks of all matches stop together, and players can use the pause to think. A turn's
 log entry records how long the clock stood still during the turn (`lag_ms`). A match forgives a
 limited total of such time (`kibitz_protocol.wire.lag`); if there is more, the match is aborted.
 

@@ -148,7 +148,7 @@ def has_parameters(entrant: RatedPlayer) -> bool:
 
 
 def rated_players(entrants: Sequence[RatedPlayer | None]) -> list[RatedPlayer] | None:
-    """Return a match's players on the rating list; None if it cannot be rated."""
+    """Return the rating-list entries of a match's players; None if the match cannot be rated."""
     known = [player for player in entrants if player is not None]
     different = len({player.key for player in known}) == len(entrants)
     return known if different and len(known) > 1 else None

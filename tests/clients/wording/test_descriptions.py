@@ -149,7 +149,8 @@ def test_a_verdict_lists_ranks_and_why_seats_dropped_out(running: Record) -> Non
         ),
         (
             UnansweredError("the connection broke"),
-            "the server did not answer (the connection broke); check before you repeat the request",
+            "the server did not answer (the connection broke);"
+            " before you repeat the request, check whether it took effect",
         ),
         (FileNotFoundError(2, "No such file", "m.jsonl"), "[Errno 2] No such file: 'm.jsonl'"),
         (RuntimeError("odd"), "RuntimeError: odd"),

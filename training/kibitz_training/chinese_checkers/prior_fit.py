@@ -64,7 +64,7 @@ def gathered(choices: Sequence[Choice]) -> Choices:
 
 
 def fit(given: Choices) -> Array:
-    """Return the fitted numbers for leaving and entering each hole: float64 [2, holes]."""
+    """Return the fitted weights of each hole as float64 [2, holes]: leaving and entering."""
     classes, count = symmetric_classes()
     numbers = np.zeros((2, count))
     mean, square = np.zeros_like(numbers), np.zeros_like(numbers)

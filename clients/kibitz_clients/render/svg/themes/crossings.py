@@ -76,7 +76,7 @@ def _plank(board: Board) -> Iterator[str]:
 
 
 def _lines(layout: BoardLayout, at: Mapping[Point, str]) -> str:
-    """Return a path along the lines of all rows and columns."""
+    """Return a path that traces the grid lines of all rows and columns."""
     parts = []
     for step in ((1, 0), (0, 1)):
         for x, y in at:
