@@ -25,6 +25,7 @@ from kibitz_protocol.wire.explain import first_problem
 from kibitz_protocol.wire.lag import allowance
 from kibitz_protocol.wire.recordfile import Record, RecordError, read_record
 from kibitz_protocol.wire.records import (
+    Branch,
     Cause,
     Commented,
     Entry,
@@ -33,12 +34,14 @@ from kibitz_protocol.wire.records import (
     Forfeited,
     Left,
     Moved,
+    Origin,
     Replaced,
     Returned,
     SeatResult,
     Setup,
 )
 from kibitz_protocol.wire.values import seed_number
+from kibitz_server.match.branch import opening_entry
 from kibitz_server.match.sent_digest import fold
 from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import MatchViews
@@ -60,6 +63,8 @@ class Verified:
     entries: int
     hash: str
     """The hash in the footer: the end of the hash chain."""
+    branch: Branch | None = None
+    """The position from which the match was played on, as the record claims."""
 
 
 def verify(path: str | os.PathLike[str], games: Mapping[str, Game]) -> Verified:
@@ -90,7 +95,8 @@ def verify_record(record: Record, games: Mapping[str, Game], path: str = "record
         )
     _check_end(record, record.footer, match, path)
     _check_sent(record, record.footer, match, path)
-    return Verified(record.setup.match, len(record.entries), record.footer.hash)
+    setup = record.setup
+    return Verified(setup.match, len(record.entries), record.footer.hash, setup.branch)
 
 
 def _sentence(error: Exception) -> str:
@@ -112,12 +118,22 @@ def _start(record: Record, games: Mapping[str, Game], path: str) -> MatchState:
         raise RecordError(path, 1, _sentence(error)) from None
     if setup.seed:
         _check_secrets(setup, path)
-        drawn = dict(match.game.deal(options, len(setup.seats), seed_number(setup.seed)))
+        seed = setup.seed if setup.branch is None else _seed_of(setup.branch, path)
+        drawn = dict(match.game.deal(options, len(setup.seats), seed_number(seed)))
         if drawn != dict(setup.deal):
             raise RecordError(path, 1, "deal: expected the start drawn from the seed")
     elif record.footer is not None:
         raise RecordError(path, 1, "seed: expected the seed of a finished match")
     return match
+
+
+def _seed_of(origin: Origin, path: str) -> str:
+    """Return the seed that a branch shares with its origin."""
+    if not re.fullmatch("[0-9a-f]{64}", origin.seed):
+        raise RecordError(
+            path, 1, f"branch.seed: expected 64 hexadecimal digits, not {origin.seed!r}"
+        )
+    return origin.seed
 
 
 def _check_secrets(setup: Setup, path: str) -> None:
@@ -176,6 +192,9 @@ def _check_entry(match: MatchState, entry: Entry) -> None:
 
     `MatchState.apply` checks the rules of the game and the order of entries.
     """
+    if match.in_opening:
+        _check_opening(match, entry)
+        return
     match entry:
         case Moved():
             _check_move(match, entry)
@@ -197,6 +216,14 @@ def _check_entry(match: MatchState, entry: Entry) -> None:
                 raise Discrepancy(f"ply: expected at most {match.ply}, not {entry.ply}")
         case _:
             pass
+
+
+def _check_opening(match: MatchState, entry: Entry) -> None:
+    """Raise `Discrepancy` for an entry that does not only repeat a ply of the branch's origin."""
+    move = entry.action if isinstance(entry, Moved) else None
+    if entry != opening_entry(match, move):
+        ply = match.setup.branch.ply if match.setup.branch is not None else 0
+        raise Discrepancy(f"expected only moves without times in the first {ply} plies of a branch")
 
 
 def _check_move(match: MatchState, entry: Moved) -> None:

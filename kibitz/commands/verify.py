@@ -15,6 +15,7 @@ from kibitz.output import echo, echo_json
 
 if TYPE_CHECKING:
     from kibitz_games.core.game import Game
+    from kibitz_protocol.wire.records import Branch
 
 EXIT_BAD = 1
 """The exit status if a record is invalid."""
@@ -41,18 +42,22 @@ def verify(files: tuple[str, ...], against: bool, as_json: bool, server: str) ->
     games = load_games("plain")
     statuses = []
     for name in files:
-        status, why = _checked(name, server if against else None, games)
+        status, why, branch = _checked(name, server if against else None, games)
         statuses.append(status)
         if as_json:
             fields = {"file": name, "holds": status == 0, "complete": status != EXIT_INCOMPLETE}
-            echo_json(json.dumps(fields | {"why": why}))
+            origin = None if branch is None else {"match": branch.match, "ply": branch.ply}
+            echo_json(json.dumps(fields | {"why": why, "branch": origin}))
         else:
-            echo(why or f"{name}: valid")
+            on = f", played on from ply {branch.ply} of match {branch.match}" if branch else ""
+            echo(why or f"{name}: valid{on}")
     sys.exit(EXIT_BAD if EXIT_BAD in statuses else max(statuses))
 
 
-def _checked(name: str, server: str | None, games: Mapping[str, Game]) -> tuple[int, str | None]:
-    """Return the exit status for a record file, and the first flaw, if any."""
+def _checked(
+    name: str, server: str | None, games: Mapping[str, Game]
+) -> tuple[int, str | None, Branch | None]:
+    """Return the exit status for a record file, the first flaw, and the origin of a branch."""
     import asyncio
 
     from kibitz.analysis import verification
@@ -64,9 +69,10 @@ def _checked(name: str, server: str | None, games: Mapping[str, Game]) -> tuple[
             own = asyncio.run(fetch_record(server, verdict.match)).footer
             if own is None or own.hash != verdict.hash:
                 expected = "none" if own is None else own.hash
-                return EXIT_BAD, f"{name}: expected the hash of the server's own record, {expected}"
+                why = f"{name}: expected the hash of the server's own record, {expected}"
+                return EXIT_BAD, why, None
     except verification.IncompleteRecord as error:
-        return EXIT_INCOMPLETE, str(error)
+        return EXIT_INCOMPLETE, str(error), None
     except (ValueError, OSError) as error:
-        return EXIT_BAD, str(error)
-    return 0, None
+        return EXIT_BAD, str(error), None
+    return 0, None, verdict.branch

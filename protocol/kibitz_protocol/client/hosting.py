@@ -20,6 +20,7 @@ from kibitz_protocol.wire.messages import (
     Rematch,
     Start,
 )
+from kibitz_protocol.wire.records import Branch
 
 ENVELOPE_BYTES: Final = 256
 """Bytes of a frame reserved for the fields of a request other than its matches."""
@@ -36,16 +37,18 @@ class Hosting:
     def __init__(self, exchange: RequestExchange) -> None:
         self._exchange = exchange
 
-    async def host(self, settings: LobbySettings) -> Done:
+    async def host(self, settings: LobbySettings, *, branch: Branch | None = None) -> Done:
         """Open a lobby and return its key (`Done.lobby`) and invite code (`Done.invite`), if any.
 
-        The host has no seat in the lobby until it joins.
+        The host has no seat in the lobby until it joins. `branch` sets `settings.branch`: the match
+        of the lobby is played on from this position of a finished match.
 
         Refused as `unknown_game`, `bad_option`, `bad_seats`, `unknown_personality` or
         `name_invalid` if the settings are invalid; the message names the field. Refused as `limit`
         if there are too many lobbies or house bots, and as `unavailable` if the server cannot start
-        anything new at the moment.
-        """
+        anything new at the moment.        """
+        if branch is not None:
+            settings = settings.model_copy(update={"branch": branch})
         return await self._exchange.done(lambda id: Host(id=id, settings=settings))
 
     async def kick(self, lobby: str, player: str) -> Done:

@@ -8,7 +8,15 @@ from pydantic import Field
 
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lag import Lag
-from kibitz_protocol.wire.records import Cause, Conduct, Player, PlayerKind, Result, Spectating
+from kibitz_protocol.wire.records import (
+    Branch,
+    Cause,
+    Conduct,
+    Player,
+    PlayerKind,
+    Result,
+    Spectating,
+)
 from kibitz_protocol.wire.values import (
     GameName,
     Key,
@@ -118,6 +126,12 @@ class LobbySettings(Strict):
         fail_fast=True,
         description="the matches to play. In an arranged lobby it may be empty, and only tells"
         " players which games to expect",
+    )
+    branch: Branch | None = Field(
+        None,
+        description="position of a finished match from which the match of this lobby is played on."
+        " The programme then has one item with `games` 1, without `rotate`, `options` and `seed`,"
+        " and the game and the number of seats of that match, whose options apply. Never rated",
     )
     arranged: bool = Field(
         False,

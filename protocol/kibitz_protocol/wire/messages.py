@@ -32,6 +32,7 @@ from kibitz_protocol.wire.lobbies import (
 from kibitz_protocol.wire.records import (
     MAX_COMMENT,
     AnyEntry,
+    Branch,
     Comment,
     Conduct,
     Engine,
@@ -840,6 +841,9 @@ class Snapshot(Tolerant):
     spectating: Spectating
     commitment: str
     result: Result | None = None
+    branch: Branch | None = Field(
+        None, description="position of another match from which this one was played on"
+    )
     stage: Stage | None = Field(None, description="view as a drawing if `views` is `drawn`")
 
 

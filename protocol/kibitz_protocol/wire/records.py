@@ -40,6 +40,8 @@ SCHEMA: Literal["kibitz-record/1"] = "kibitz-record/1"
 MAX_COMMENT: Final = 300
 """The most characters of a comment, as sent. The server stores an unprintable character as an
 escape of up to ten characters."""
+MAX_BRANCH_PLY: Final = 1000
+"""The most plies of another match that a match can begin with."""
 
 
 class Cause(StrEnum):
@@ -122,6 +124,37 @@ class Conduct(Strict):
     )
 
 
+class Branch(Strict):
+    """A position of a finished match, from which another match is played on."""
+
+    match: Key = Field(description="the finished match")
+    ply: int = Field(
+        ge=0, le=MAX_BRANCH_PLY, description="number of its plies before the other match begins"
+    )
+
+
+class Origin(Branch):
+    """The position from which a match was played on."""
+
+    seed: str = Field(
+        description="seed from which the common start was drawn: the seed of the finished match, or"
+        " of the match from which that one was played on"
+    )
+
+
+class BranchStart(Strict):
+    """The first plies of a finished match, with everything that another match needs to repeat
+    them."""
+
+    rules_version: int
+    options: Options
+    deal: Fields
+    seed: str = Field(description="as in `Origin`")
+    moves: list[Action | None] = Field(
+        max_length=MAX_BRANCH_PLY, description="the move at each ply, null for a skipped turn"
+    )
+
+
 class Setup(Strict):
     """The first line of a record: everything that is fixed before the first entry."""
 
@@ -153,6 +186,11 @@ class Setup(Strict):
         " and for programs that reported nothing",
     )
     deal: Fields = Field(default_factory=dict, description="random outcomes at the start")
+    branch: Origin | None = Field(
+        None,
+        description="the position from which the match was played on. Its plies are the first"
+        " entries, without times, ids and comments; the clocks start after them",
+    )
     seed: str = Field(description="256 bits in hexadecimal; secret until the match is over")
     nonce: str = Field(
         "",

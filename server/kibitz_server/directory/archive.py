@@ -19,7 +19,7 @@ from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import AskReport, Done, EventList, History, Reported
-from kibitz_protocol.wire.records import Player, Setup
+from kibitz_protocol.wire.records import Branch, BranchStart, Player, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.reports import MatchReport
 from kibitz_protocol.wire.visibility import REFEREE, Viewer, WantedViews
@@ -27,12 +27,14 @@ from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.jobs import JobQueue
 from kibitz_server.lobby import entries as lobby_entries
+from kibitz_server.match import branch as match_branch
 from kibitz_server.match import record
 from kibitz_server.match import report as match_report
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.history import NO_EVENTS, Page, PositionCache, read_page
 from kibitz_server.match.lru_cache import LRUCache
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.state import BrokenLog
 from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
@@ -226,6 +228,33 @@ class Archive:
                 state = await asyncio.to_thread(record.restore, game, [closed.head, *lines])
                 runner = self.directory.finished_match(MatchEngine(state), len(lines))
         return runner
+
+    # --- branches ---------------------------------------------------------------------------
+
+    async def branch_start(
+        self, peer: Peer, identity: Identity, branch: Branch
+    ) -> tuple[Setup, BranchStart]:
+        """Return a finished match's setup and first plies; everybody may read its record."""
+        key, path = branch.match, "settings.branch"
+        running = self.directory.watched(key)
+        if running is not None and running.shown.result is None:
+            raise RequestDeclined(Code.WRONG_STATE, f"{path}.match: match {key!r} is not over")
+        closed, setup, game = await self._closed_match(key)
+        async with self._job_turn(peer, identity):
+            lines = await self._entries(key, closed.number, 1, LAST_ENTRY)
+
+            def read() -> BranchStart:
+                return match_branch.branch_start(
+                    game, setup, map(record.read_entry, lines), branch.ply
+                )
+
+            try:
+                return setup, await asyncio.to_thread(read)
+            except match_branch.CannotBranch as error:
+                raise RequestDeclined(Code.BAD_OPTION, f"{path}.ply: {error}") from None
+            except BrokenLog as error:
+                message = f"{path}.match: match {key!r} cannot be replayed: {error}"
+                raise RequestDeclined(Code.DAMAGED, message) from None
 
     # --- resent requests ----------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief
 from kibitz_protocol.wire.messages import Farewell
-from kibitz_protocol.wire.records import Player, Result
+from kibitz_protocol.wire.records import BranchStart, Player, Result
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.accounts import Accounts, Guests
 from kibitz_server.accounts.tickets import Tickets
@@ -316,10 +316,12 @@ class Directory:
         request: int,
         *,
         seek_s: int | None = None,
+        start: BranchStart | None = None,
     ) -> LobbyRunner:
         """Open a lobby with valid settings, answer its host, and return the lobby.
 
-        `seek_s` is the number of seconds that a seek waits; None for any other lobby.
+        `start` has the first plies of its match if the settings name a branch. `seek_s` is the
+        number of seconds that a seek waits; None for any other lobby.
         """
         games = dict.fromkeys(item.game for item in settings.programme)
         opened = Opened(
@@ -330,6 +332,7 @@ class Directory:
             created=utc_now(),
             seed=secrets.randbits(256),
             seek_s=seek_s,
+            start=start,
             address=counted_address(peer),
             hidden=[name for name in games if self.games[name].info.hidden],
             balanced=[name for name in games if self.games[name].info.balanced],

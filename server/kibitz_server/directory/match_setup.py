@@ -11,7 +11,16 @@ from pydantic_core import from_json, to_json
 
 from kibitz_games.core.game import Game, Model
 from kibitz_protocol.wire.recordfile import seed_commitment
-from kibitz_protocol.wire.records import SCHEMA, Cause, Engine, Player, Result, SeatResult, Setup
+from kibitz_protocol.wire.records import (
+    SCHEMA,
+    Cause,
+    Engine,
+    Origin,
+    Player,
+    Result,
+    SeatResult,
+    Setup,
+)
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import Fields, Options, derive_seed
 from kibitz_server.lobby.commands import BeginMatch
@@ -32,10 +41,13 @@ def match_setup(
     `rated` are the players' identities on the rating list, and `server` is the server's name. This
     validates the game's options; the lobby has checked the rest. Raises `ValidationError`.
     """
-    planned, settings = begin.planned, lobby.settings
+    planned, settings, start = begin.planned, lobby.settings, lobby.opened.start
     item = planned.item
+    if start is not None:
+        game = game.at_version(start.rules_version)
     options, dumped = _options_of(game, to_json(item.options))
-    deal = game.deal(options, item.seats, planned.seed)
+    # What happens after a branch is drawn from a new seed, because that of the origin is public.
+    deal = game.deal(options, item.seats, planned.seed) if start is None else start.deal
     seed = f"{planned.seed:064x}"
     # The lobby's own seed is never published, so players cannot compute the nonce in advance.
     nonce = f"{derive_seed(lobby.opened.seed, 'nonce', begin.match):064x}"
@@ -53,6 +65,7 @@ def match_setup(
         "seats": list(planned.players),
         "engines": _engines(lobby, planned.players),
         "deal": _DEAL.validate_python(dict(deal)) if deal else {},
+        "branch": _origin(lobby),
         "seed": seed,
         "nonce": nonce,
         "commitment": seed_commitment(seed, nonce),
@@ -64,6 +77,13 @@ def match_setup(
         "server": server,
     }
     return construct(Setup, values)
+
+
+def _origin(lobby: LobbyState) -> Origin | None:
+    branch, start = lobby.settings.branch, lobby.opened.start
+    if branch is None or start is None:
+        return None
+    return Origin(match=branch.match, ply=branch.ply, seed=start.seed)
 
 
 @lru_cache(maxsize=256)  # all matches share it, and no code changes it

@@ -96,6 +96,7 @@ class MatchStarter:
     def _create(self, lobby: LobbyRunner, begin: BeginMatch) -> MatchRunner | None:
         """Return a new match, and write its setup. Returns None after an exception."""
         state = lobby.engine.state
+        start = state.opened.start
         try:
             game = self._games[begin.planned.item.game]
             rated = self._rated.keys(state, begin.planned)
@@ -103,7 +104,9 @@ class MatchStarter:
             engine = MatchEngine.new(game, setup)
             stream = Stream(0, begin.match, "match")
             match = MatchRunner(self._context, engine, stream, listed=state.settings.listed)
+            opening = engine.play_opening(() if start is None else start.moves)
             self._context.store.create(stream, encode(setup), owner=lobby.key, waiter=match)
+            match.write_opening(opening)
         except Exception:
             LOG.exception("match %s cannot start", begin.match)
             return None

@@ -49,6 +49,25 @@ class HostingChecks:
         self, settings: LobbySettings, identity: Identity, peer: Peer
     ) -> SettingsProblem | None:
         """Return why the player cannot open a lobby with these settings, or None."""
+        problem = self.limits_problem(settings, identity, peer)
+        if problem is not None:
+            return problem
+        if not all(map(printable.is_safe, settings.name)):
+            return Code.BAD_OPTION, "settings.name: expected printable characters"
+        started: set[str] = set()
+        for index, item in enumerate(settings.programme):
+            problem = self._game_problem(item, f"settings.programme.{index}", started)
+            if problem is not None:
+                return problem
+        balanced = {name for name, game in self._directory.games.items() if game.info.balanced}
+        return settings_problem(settings, balanced) or house_bots_problem(
+            settings, self._directory.house_bots.catalog
+        )
+
+    def limits_problem(
+        self, settings: LobbySettings, identity: Identity, peer: Peer
+    ) -> SettingsProblem | None:
+        """Return the limit that another lobby would exceed, or why it cannot be rated, or None."""
         if not self._directory.ready():
             return Code.UNAVAILABLE, "the server cannot start anything new at the moment"
         full = self._quota_problem(settings, identity, peer)
@@ -63,17 +82,7 @@ class HostingChecks:
                 f"settings.at_once: at most {most} matches of a lobby can run at the same time on"
                 f" this server, got {settings.at_once}"
             )
-        if not all(map(printable.is_safe, settings.name)):
-            return Code.BAD_OPTION, "settings.name: expected printable characters"
-        started: set[str] = set()
-        for index, item in enumerate(settings.programme):
-            problem = self._game_problem(item, f"settings.programme.{index}", started)
-            if problem is not None:
-                return problem
-        balanced = {name for name, game in self._directory.games.items() if game.info.balanced}
-        return settings_problem(settings, balanced) or house_bots_problem(
-            settings, self._directory.house_bots.catalog
-        )
+        return None
 
     def rated_problem(
         self,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Final
 
 from kibitz_protocol.wire import messages
+from kibitz_protocol.wire.lobbies import LobbySettings
 from kibitz_protocol.wire.messages import Done
+from kibitz_protocol.wire.records import Branch, BranchStart
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.archive import Archive
@@ -13,6 +16,7 @@ from kibitz_server.directory.directory import Directory
 from kibitz_server.handlers.answering import (
     answer_closed,
     answer_host_again,
+    answer_later,
     answered_by,
     find_lobby,
     hold_answer,
@@ -22,7 +26,11 @@ from kibitz_server.handlers.answering import (
 from kibitz_server.handlers.hosting import HostingChecks, charge_kinds
 from kibitz_server.lobby import commands
 from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.lobby.settings import branch_item_problem, branch_problem
 from kibitz_server.net.peer import Peer
+
+BRANCH_COST: Final = 4.0
+"""The additional rate-limit cost of hosting a branch, whose record the server reads."""
 
 
 class LobbyHandlers:
@@ -36,19 +44,60 @@ class LobbyHandlers:
     def host(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
         if answer_host_again(self._directory, peer, identity, request.id):
             return
-        games = {item.game for item in request.settings.programme}
-        work = partial(self._host_loaded, peer, identity, request)
+        settings = request.settings
+        if settings.branch is None:
+            work = partial(self._host_loaded, peer, identity, request.id, settings)
+        else:
+            work = partial(self._host_branch, peer, identity, request.id, settings, settings.branch)
+        games = {item.game for item in settings.programme}
         when_loaded(self._directory, peer, identity, request.id, games, work)
 
-    def _host_loaded(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
-        if not charge_kinds(peer, request.id, request.settings.programme):
+    def _host_loaded(
+        self,
+        peer: Peer,
+        identity: Identity,
+        request: int,
+        settings: LobbySettings,
+        start: BranchStart | None = None,
+    ) -> None:
+        """Open a lobby whose games are loaded; `start` is that of its branch."""
+        if not charge_kinds(peer, request, settings.programme):
             return
-        problem = self._checks.host_problem(request.settings, identity, peer)
+        problem = self._checks.host_problem(settings, identity, peer)
         if problem is not None:
-            refuse_to_host(self._directory, peer, request.id, problem)
+            refuse_to_host(self._directory, peer, request, problem)
             return
-        if self._checks.charge_opening(peer, identity, request.id):
-            self._directory.open_lobby(identity.player, request.settings, peer, request.id)
+        if self._checks.charge_opening(peer, identity, request):
+            self._directory.open_lobby(identity.player, settings, peer, request, start=start)
+
+    def _host_branch(
+        self,
+        peer: Peer,
+        identity: Identity,
+        request: int,
+        settings: LobbySettings,
+        branch: Branch,
+    ) -> None:
+        """Open a lobby that plays on from a finished match, once its record has been read."""
+        problem = branch_problem(settings) or self._checks.limits_problem(settings, identity, peer)
+        if problem is not None:
+            refuse_to_host(self._directory, peer, request, problem)
+            return
+        if not peer.charge(BRANCH_COST, request):
+            return
+
+        async def read_and_open() -> None:
+            setup, start = await self._archive.branch_start(peer, identity, branch)
+            [item] = settings.programme
+            flaw = branch_item_problem(item, setup)
+            if flaw is not None:
+                peer.refuse(request, *flaw)
+            elif not peer.leaving:
+                item = item.model_copy(update={"options": start.options})
+                played = settings.model_copy(update={"programme": [item]})
+                self._host_loaded(peer, identity, request, played, start)
+
+        answer_later(self._directory, peer, request, read_and_open)
 
     def join(self, peer: Peer, identity: Identity, request: messages.Join) -> None:
         lobby = find_lobby(self._directory, peer, request.id, request.lobby)

@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from kibitz_protocol.wire.lobbies import LobbySettings, ProgrammeItem
 from kibitz_protocol.wire.messages import Capabilities
-from kibitz_protocol.wire.records import Player, Result
+from kibitz_protocol.wire.records import BranchStart, Player, Result
 from kibitz_protocol.wire.values import Key, Line, RequestKey, Seq, Strict, Tag
 
 CloseReason: TypeAlias = Literal["closed", "expired", "failed"]
@@ -60,6 +60,9 @@ class Opened(Requested):
     hidden: list[str] = Field(description="the games of the programme with hidden information")
     balanced: list[str] = Field(
         default_factory=list, description="the games of the programme that are played in blocks"
+    )
+    start: BranchStart | None = Field(
+        None, description="the first plies of its matches, if the settings name a `branch`"
     )
     drawn: bool = Field(
         False,

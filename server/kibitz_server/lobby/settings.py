@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from kibitz_protocol.wire.lag import Lag
 from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, ProgrammeItem, ReservedSeat
-from kibitz_protocol.wire.records import Spectating
+from kibitz_protocol.wire.records import Setup, Spectating
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.names import BadName, normalise, skeleton
 from kibitz_server.housebots.catalog import BotCatalog
@@ -41,7 +41,47 @@ def settings_problem(
         or _programme_problem(settings, balanced)
         or _conduct_problem(settings)
         or _lag_problem(settings)
+        or branch_problem(settings)
     )
+
+
+def branch_problem(settings: LobbySettings) -> SettingsProblem | None:
+    """Return why a lobby with these settings cannot play on from another match, or None.
+
+    The caller checks that match, and fills in its options.
+    """
+    if settings.branch is None:
+        return None
+    if settings.rated or settings.arranged:
+        kind = "rated" if settings.rated else "arranged"
+        return Code.BAD_OPTION, f"settings.{kind}: expected false for a lobby with a branch"
+    if len(settings.programme) != 1:
+        count = len(settings.programme)
+        return Code.BAD_OPTION, f"settings.programme: expected 1 item with a branch, not {count}"
+    item = settings.programme[0]
+    for name, fits, expected in (
+        ("games", item.games == 1, "1"),
+        ("rotate", not item.rotate, "false"),
+        ("seed", item.seed is None, "none"),
+    ):
+        if not fits:
+            path = f"settings.programme.0.{name}"
+            return Code.BAD_OPTION, f"{path}: expected {expected} in a lobby with a branch"
+    return None
+
+
+def branch_item_problem(item: ProgrammeItem, setup: Setup) -> SettingsProblem | None:
+    """Return why an item of a programme cannot be played on from this match, or None."""
+    path, origin = "settings.programme.0", f"as in match {setup.match}"
+    if item.game != setup.game:
+        return Code.BAD_OPTION, f"{path}.game: expected {setup.game!r}, {origin}, not {item.game!r}"
+    if item.seats != len(setup.seats):
+        return Code.BAD_SEATS, (
+            f"{path}.seats: expected {len(setup.seats)}, {origin}, not {item.seats}"
+        )
+    if item.options:
+        return Code.BAD_OPTION, f"{path}.options: expected none; they are {origin}"
+    return None
 
 
 def _places_problem(settings: LobbySettings) -> SettingsProblem | None:

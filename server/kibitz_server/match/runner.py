@@ -173,6 +173,10 @@ class MatchRunner(WatchedMatch):
 
     # --- commands ---------------------------------------------------------------------------
 
+    def write_opening(self, opening: list[Effect]) -> None:
+        """Write the result of `MatchEngine.play_opening`, in one batch with the match's setup."""
+        self._apply(opening)
+
     def move(self, peer: Peer, move: Move) -> bool:
         """Carry out a move; return whether it was new and accepted."""
         if self.closed:

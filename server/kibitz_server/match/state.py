@@ -287,7 +287,7 @@ class MatchState:
             raise BrokenLog(f"entry {entry.seq} is not the turn of seat {seat}")
         if action is None:
             action = self._decode_logged(entry)
-        if self.clocks is not None:
+        if self.clocks is not None and not (entry.id is None and self.in_opening):
             self._charge(entry, self.clocks[seat])
         self.standstill_ms += entry.lag_ms or 0
         if entry.comment is not None and entry.comment.text != CUT_COMMENT:
@@ -339,11 +339,14 @@ class MatchState:
 
     def _apply_flag(self, entry: Flagged) -> None:
         turn = (entry.ply, entry.seat) == (self.ply, self.to_act)
-        if not turn or self.clocks is None or self.flagged:
+        skips, opening = self.game.info.on_flag == "skip", self.in_opening
+        can_fall = skips if opening else self.clocks is not None
+        if not turn or not can_fall or self.flagged:
             raise BrokenLog(f"entry {entry.seq} is a flag that cannot fall")
         self.standstill_ms += entry.lag_ms or 0
-        if self.game.info.on_flag == "skip":
-            self._set_clock(entry.seat, after_flag(self.control))
+        if skips:
+            if self.clocks is not None and not opening:
+                self._set_clock(entry.seat, after_flag(self.control))
             self._make_move(self.game.skip(self.game_state))
         else:
             self._set_clock(entry.seat, EMPTY_CLOCK)
@@ -416,6 +419,12 @@ class MatchState:
         self._begin_turn(TERMINAL)
 
     # --- queries ---------------------------------------------------------------------
+
+    @property
+    def in_opening(self) -> bool:
+        """Whether the match is still repeating the plies of the match that it branches from."""
+        branch = self.setup.branch
+        return branch is not None and self.ply < branch.ply
 
     @property
     def left_ms(self) -> int | None:

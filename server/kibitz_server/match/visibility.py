@@ -41,7 +41,7 @@ from kibitz_protocol.wire.drawing import Pick, Stage
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_protocol.wire.merge_patch import difference
 from kibitz_protocol.wire.messages import Event, Finished, Snapshot, YourTurn
-from kibitz_protocol.wire.records import Entry, Setup
+from kibitz_protocol.wire.records import Branch, Entry, Setup
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import Fields
 from kibitz_protocol.wire.visibility import (
@@ -410,7 +410,7 @@ class MatchViews:
         `left_ms` is the time left of an open turn (`MatchEngine.left_ms`).
         """
         state = self.state
-        setup = state.setup
+        setup, origin = state.setup, state.setup.branch
         values = {
             "type": "snapshot",
             "why": why,
@@ -435,6 +435,7 @@ class MatchViews:
             "spectating": setup.spectating,
             "commitment": setup.commitment,
             "result": state.result,
+            "branch": None if origin is None else Branch(match=origin.match, ply=origin.ply),
             "stage": self.begin_drawing(viewer) if wanted == "drawn" else None,
         }
         return construct(Snapshot, values)

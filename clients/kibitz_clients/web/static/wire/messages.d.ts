@@ -131,6 +131,14 @@ export type BotParameter = {
   summary: string;
 };
 
+/** A position of a finished match, from which another match is played on. */
+export type Branch = {
+  /** the finished match */
+  match: string;
+  /** number of its plies before the other match begins */
+  ply: number;
+};
+
 /** The games that a bot can play; an empty list means all games. Humans can play all. */
 export type Capabilities = {
   games?: GameClaim[];
@@ -767,6 +775,12 @@ export type LobbySettings = {
    * to expect
    */
   programme: ProgrammeItem[];
+  /**
+   * position of a finished match from which the match of this lobby is played on. The programme
+   * then has one item with `games` 1, without `rotate`, `options` and `seed`, and the game and the
+   * number of seats of that match, whose options apply. Never rated
+   */
+  branch?: Branch;
   /** whether the host arranges each match, from the start of the lobby until it closes */
   arranged?: boolean;
   /**
@@ -1275,6 +1289,8 @@ export type Snapshot = {
   spectating: Spectating;
   commitment: string;
   result?: Result;
+  /** position of another match from which this one was played on */
+  branch?: Branch;
   /** view as a drawing if `views` is `drawn` */
   stage?: Stage;
 };
