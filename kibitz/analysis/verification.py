@@ -43,7 +43,7 @@ from kibitz_protocol.wire.records import (
 from kibitz_protocol.wire.values import seed_number
 from kibitz_server.match.branch import opening_entry
 from kibitz_server.match.sent_digest import fold
-from kibitz_server.match.state import MatchState
+from kibitz_server.match.state import MatchState, in_opening
 from kibitz_server.match.visibility import MatchViews
 
 
@@ -192,7 +192,7 @@ def _check_entry(match: MatchState, entry: Entry) -> None:
 
     `MatchState.apply` checks the rules of the game and the order of entries.
     """
-    if match.in_opening:
+    if in_opening(match):
         _check_opening(match, entry)
         return
     match entry:

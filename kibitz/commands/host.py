@@ -35,7 +35,7 @@ from kibitz_protocol.wire.lobbies import (
     ProgrammeItem,
     SeatSpec,
 )
-from kibitz_protocol.wire.records import Conduct, Spectating
+from kibitz_protocol.wire.records import Branch, Conduct, Spectating
 
 
 def programme(
@@ -118,6 +118,11 @@ def _require_players(games: Sequence[GameChoice], numbers: Sequence[int]) -> Non
 )
 @options_match.games_option
 @options_match.clock_option
+@click.option(
+    "--branch",
+    type=notation.BRANCH,
+    help="Play on from this ply of a finished match, with its options.",
+)
 @click.option("--seed", type=SEED, help="Random seed of each item's first match.")
 @options_match.rotate_option
 @options_match.at_once_option(4)
@@ -186,6 +191,7 @@ def host(
 
     \b
     kibitz host chinese-checkers --seats open,house=chinese-checkers/greedy-hand
+    kibitz host connect-four --branch abc-1-1@12 --seats open,house=connect-four/mcts
     kibitz host chinese-checkers:size=3 --seats 6xopen --players 2 --players 6 --games 10
     """
     settings = _settings(games, given)
@@ -201,8 +207,10 @@ def host(
 def _settings(games: tuple[GameChoice, ...], given: dict[str, Any]) -> LobbySettings:
     seats: list[SeatSpec] = given["seats"]
     joinable: Literal["open", "invite", "closed"] = given["joinable"] or "open"
+    branch: Branch | None = given["branch"]
     try:
         return LobbySettings(
+            branch=branch,
             name=given["title"],
             listed=not given["unlisted"],
             joinable=joinable,
@@ -212,10 +220,10 @@ def _settings(games: tuple[GameChoice, ...], given: dict[str, Any]) -> LobbySett
                 games,
                 seats,
                 given["players"],
-                given["each"],
+                given["each"] if branch is None else 1,
                 given["tc"],
                 given["seed"],
-                given["rotate"],
+                given["rotate"] and branch is None,
             ),
             at_once=given["at_once"],
             rated=given["rated"],

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from kibitz_arena.game_spec import Value, parse_pairs, parse_value
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import HouseSeat, OpenSeat, ReservedSeat, SeatSpec
-from kibitz_protocol.wire.records import Spectating
+from kibitz_protocol.wire.records import Branch, Spectating
 
 _SEAT_PATTERN = re.compile(r",(?=(?:\d+x)?(?:open(?:,|$)|house=)|name=)")
 
@@ -138,6 +138,14 @@ def parse_spectating(mode: str, delay: str | None, comments: str = "after") -> S
     return Spectating.model_validate({"mode": mode, **late})
 
 
+def parse_branch(text: str) -> Branch:
+    """Parse ``MATCH@PLY``."""
+    match, _, ply = text.rpartition("@")
+    if not match or not ply.isdecimal():
+        raise ValueError(f"expected a match and a ply like abc-1-1@12, not {text!r}")
+    return Branch(match=match, ply=int(ply))
+
+
 def _parse_delay(text: str) -> dict[str, int]:
     form = re.fullmatch(r"(\d+(?:\.\d+)?)(s?)", text)
     if form is None or (not form[2] and "." in form[1]):
@@ -183,5 +191,6 @@ def error_message(error: ValueError, *, path: bool = False) -> str:
 
 
 GAME = param_type(parse_game, "game")
+BRANCH = param_type(parse_branch, "match@ply")
 SEATS = param_type(parse_seats, "seats")
 TIME_CONTROL = param_type(TimeControl.parse, "tc")

@@ -4,8 +4,8 @@ The log of a branch begins with one entry for each repeated ply: a move, or a fl
 the turns of seats without time. These entries have no times, ids and comments, and do not change
 the clocks, so that all clocks start full. Everything else treats a branch like any other match.
 
-A branch has a seed of its own, because the seed of a finished match is public. What was dealt at
-the start is repeated. It must therefore not contain secrets that a later turn would reveal.
+A branch has a seed of its own, because the seed of a finished match is public. It repeats the deal,
+which must therefore not contain secrets: the record of the finished match has revealed them.
 """
 
 from __future__ import annotations

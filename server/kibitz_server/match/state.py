@@ -287,7 +287,7 @@ class MatchState:
             raise BrokenLog(f"entry {entry.seq} is not the turn of seat {seat}")
         if action is None:
             action = self._decode_logged(entry)
-        if self.clocks is not None and not (entry.id is None and self.in_opening):
+        if self.clocks is not None and not (entry.id is None and in_opening(self)):
             self._charge(entry, self.clocks[seat])
         self.standstill_ms += entry.lag_ms or 0
         if entry.comment is not None and entry.comment.text != CUT_COMMENT:
@@ -339,7 +339,7 @@ class MatchState:
 
     def _apply_flag(self, entry: Flagged) -> None:
         turn = (entry.ply, entry.seat) == (self.ply, self.to_act)
-        skips, opening = self.game.info.on_flag == "skip", self.in_opening
+        skips, opening = self.game.info.on_flag == "skip", in_opening(self)
         can_fall = skips if opening else self.clocks is not None
         if not turn or not can_fall or self.flagged:
             raise BrokenLog(f"entry {entry.seq} is a flag that cannot fall")
@@ -421,12 +421,6 @@ class MatchState:
     # --- queries ---------------------------------------------------------------------
 
     @property
-    def in_opening(self) -> bool:
-        """Whether the match is still repeating the plies of the match that it branches from."""
-        branch = self.setup.branch
-        return branch is not None and self.ply < branch.ply
-
-    @property
     def left_ms(self) -> int | None:
         """The time of the seat to act at the start of its turn; None without a clock."""
         if self.clocks is None or self.result is not None:
@@ -469,6 +463,12 @@ class MatchState:
             return self.decode(entry.action)
         except ValueError as error:
             raise BrokenLog(f"entry {entry.seq} is not legal: {error}") from error
+
+
+def in_opening(match: MatchState) -> bool:
+    """Return whether the match is still repeating the plies of the match that it branches from."""
+    branch = match.setup.branch
+    return branch is not None and match.ply < branch.ply
 
 
 @functools.lru_cache(maxsize=4096)

@@ -235,6 +235,53 @@ def _given_up_while_present(lines: Lines) -> None:
     lines[-2]["cause"] = "disconnect"
 
 
+BRANCH_PLY = 3
+
+
+def branch_of(lines: Lines) -> Lines:
+    """Return a record whose first plies are those of another match."""
+    lines = copy.deepcopy(lines)
+    origin = {"match": "origin", "ply": BRANCH_PLY, "seed": lines[0]["seed"]}
+    lines[0] |= {"branch": origin, "seed": "ab" * 32}
+    _commit(lines)
+    begun = lines[BRANCH_PLY]["at_ms"]
+    for number, entry in enumerate(lines[1:-1], start=1):
+        entry["at_ms"] = max(0, entry["at_ms"] - begun)
+        if number <= BRANCH_PLY:
+            for name in {*entry} & {"elapsed_ms", "wait_ms", "id"}:
+                del entry[name]
+    return lines
+
+
+def _other_origin_seed(lines: Lines) -> None:
+    lines[0]["branch"]["seed"] = lines[0]["seed"]
+
+
+def _short_origin_seed(lines: Lines) -> None:
+    lines[0]["branch"]["seed"] = "5"
+
+
+def _later_branch(lines: Lines) -> None:
+    lines[0]["branch"]["ply"] += 1
+
+
+def _earlier_branch(lines: Lines) -> None:
+    lines[0]["branch"]["ply"] -= 1
+
+
+def _no_branch(lines: Lines) -> None:
+    del lines[0]["branch"]
+
+
+def _remark_in_the_opening(lines: Lines) -> None:
+    first_move(lines)["comment"] = {"text": "mine"}
+
+
+def _resigned_in_the_opening(lines: Lines) -> None:
+    lines.insert(2, {"kind": "resign", "seq": 0, "at_ms": 0, "seat": 0})
+    number(lines)
+
+
 TAMPERED: list[tuple[str, Tamper, str]] = [
     ("plain", _illegal_move, "not legal"),
     ("plain", _wrong_seat, "not the turn of seat 0"),
@@ -266,12 +313,20 @@ TAMPERED: list[tuple[str, Tamper, str]] = [
     ("timed", _forfeit_without_flag, "its flag has not fallen"),
     ("timed", _flag_too_soon, "elapsed_ms: expected at least"),
     ("timed", _given_up_while_present, "cause"),
+    ("branch", _other_origin_seed, "expected the start drawn from the seed"),
+    ("branch", _short_origin_seed, "branch.seed: expected 64 hexadecimal digits"),
+    ("branch", _later_branch, "expected only moves without times in the first 4 plies"),
+    ("branch", _earlier_branch, "expected the number of the player's request"),
+    ("branch", _no_branch, "expected the start drawn from the seed"),
+    ("branch", _remark_in_the_opening, "expected only moves without times in the first 3 plies"),
+    ("branch", _resigned_in_the_opening, "expected only moves without times"),
 ]
 
 
 @pytest.fixture(scope="module")
 def played() -> dict[str, Lines]:
-    return {"plain": played_record(None), "timed": played_record(TIMED)}
+    plain = played_record(None)
+    return {"plain": plain, "timed": played_record(TIMED), "branch": branch_of(plain)}
 
 
 @pytest.mark.parametrize(("kind", "tamper", "sentence"), TAMPERED)

@@ -16,8 +16,10 @@ from kibitz.options.notation import GameChoice
 from kibitz_games.core import registry
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, ProgrammeItem
+from kibitz_protocol.wire.records import Branch
 from kibitz_server.app import Config, running
 from kibitz_server.lobby.schedule import match_count, uneven_blocks_problem
+from kibitz_server.lobby.settings import branch_problem
 
 KNOWN = "chinese-checkers"
 
@@ -74,6 +76,26 @@ def test_what_cannot_be_hosted_is_a_sentence(
     result = CliRunner().invoke(host, [KNOWN, "--players", "9"])
     assert result.exit_code == 2
     assert f"{KNOWN} is for 2, 3, 4, 5, 6 players, not 9" in " ".join(result.output.split())
+
+
+def test_a_branch_is_one_match_in_the_order_of_the_seats(monkeypatch: pytest.MonkeyPatch) -> None:
+    hosted: list[LobbySettings] = []
+
+    async def opened(lobby: _LobbyHost) -> int:
+        hosted.append(lobby._settings)
+        return 0
+
+    monkeypatch.setattr(_LobbyHost, "open", opened)
+    arguments = ["number-merge", "--branch", "abc-1-1@12", "--no-wait"]
+    result = CliRunner().invoke(host, arguments)
+    assert result.exit_code == 0, result.output
+    assert result.output == ""
+    [settings] = hosted
+    assert settings.branch == Branch(match="abc-1-1", ply=12)
+    assert [(item.games, item.rotate, item.options) for item in settings.programme] == [
+        (1, False, {})
+    ]
+    assert branch_problem(settings) is None
 
 
 def test_a_game_is_read_with_its_options() -> None:

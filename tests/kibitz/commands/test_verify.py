@@ -16,8 +16,10 @@ from kibitz.commands.verify import EXIT_BAD, EXIT_INCOMPLETE, verify
 from kibitz_protocol.wire.recordfile import Record, record_lines
 from kibitz_protocol.wire.records import Engine
 from tests.kibitz.analysis.conftest import RECORDS
+from tests.kibitz.analysis.test_verification import branch_of, hashed
 from tests.tools.honest_records import honest_record
 from tests.tools.profiles import some
+from tests.tools.tampered_records import played_record
 
 Lines: TypeAlias = list[bytes]
 Place: TypeAlias = tuple[str | int, ...]
@@ -128,6 +130,15 @@ def test_the_whole_record_holds(tmp_path: Path, lines: Lines) -> None:
         0,
         f"{tmp_path / 'r.jsonl'}: valid\n",
     )
+
+
+def test_the_origin_of_a_branch_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(b"".join(line + b"\n" for line in hashed(branch_of(played_record(None)))))
+    done = CliRunner().invoke(verify, [str(path)])
+    assert done.output == f"{path}: valid, played on from ply 3 of match origin\n"
+    done = CliRunner().invoke(verify, [str(path), "--json"])
+    assert json.loads(done.output)["branch"] == {"match": "origin", "ply": 3}
 
 
 def test_a_record_that_is_cut_off_after_any_line_is_incomplete(

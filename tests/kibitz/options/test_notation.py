@@ -8,7 +8,7 @@ from kibitz.options import notation
 from kibitz_games.core import registry
 from kibitz_games.core.game import Model
 from kibitz_protocol.wire.lobbies import HouseSeat, OpenSeat, ReservedSeat
-from kibitz_protocol.wire.records import Spectating
+from kibitz_protocol.wire.records import Branch, Spectating
 
 
 @pytest.mark.parametrize(
@@ -156,3 +156,13 @@ def test_who_sees_comments() -> None:
 def test_spectators_that_cannot_be_read_are_named(mode: str, delay: str | None) -> None:
     with pytest.raises(ValueError, match="expected"):
         notation.parse_spectating(mode, delay)
+
+
+def test_a_branch_is_a_match_and_a_ply() -> None:
+    assert notation.parse_branch("abc-1-1@12") == Branch(match="abc-1-1", ply=12)
+
+
+@pytest.mark.parametrize("text", ["abc-1-1", "@3", "abc@", "abc@-1", "abc@x", "a@b@3", "abc@1001"])
+def test_a_branch_that_cannot_be_read_is_named(text: str) -> None:
+    with pytest.raises(ValueError, match=r"expected|match|ply"):
+        notation.parse_branch(text)

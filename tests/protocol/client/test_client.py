@@ -53,6 +53,7 @@ from kibitz_protocol.wire.messages import (
     Watch,
     Welcome,
 )
+from kibitz_protocol.wire.records import Branch
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_server.storage.postgres.nodes import EXPIRES_S
 from tests.tools.sample_messages import NEWS, SETTINGS
@@ -278,6 +279,23 @@ async def test_a_resent_request_comes_from_the_same_program() -> None:
     assert isinstance(again, Hello)
     assert hello.instance == again.instance
     assert host == resent
+
+
+async def test_a_branch_is_part_of_the_settings() -> None:
+    heard: list[ClientMessage] = []
+
+    async def working(line: Line) -> None:
+        await line.greet()
+        heard.append(await line.hear(Host))
+        await line.say(Done(re=heard[-1].id, lobby="x"))
+        await _stay(line)
+
+    branch = Branch(match="m1", ply=12)
+    async with _server(working) as url, Client(url) as client:
+        assert (await client.hosting.host(SETTINGS, branch=branch)).lobby == "x"
+    [host] = heard
+    assert isinstance(host, Host)
+    assert host.settings == SETTINGS.model_copy(update={"branch": branch})
 
 
 async def test_a_server_that_goes_away_says_farewell_and_is_found_again() -> None:

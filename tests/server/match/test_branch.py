@@ -21,11 +21,12 @@ from kibitz_protocol.wire.records import (
     Resigned,
     Setup,
 )
+from kibitz_protocol.wire.values import Action
 from kibitz_server.match.branch import CannotBranch, branch_start, opening_entry
 from kibitz_server.match.commands import Append, Play
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.record import read_entry
-from kibitz_server.match.state import BrokenLog, MatchState
+from kibitz_server.match.state import BrokenLog, MatchState, in_opening
 from tests.server.match.toy_games import Veil, setup
 from tests.tools.honest_records import honest_record
 
@@ -78,7 +79,7 @@ def test_a_branch_at_every_ply_has_the_position_of_its_origin(name: str, seed: i
         assert (state.ply, state.to_act, state.seq) == (known, origin.to_act, known)
         assert (state.at_ms, state.turn_at, len(log)) == (0, 0, known)
         assert state.clocks == [full_clock(CLOCK)] * len(state.players)
-        assert not state.in_opening
+        assert not in_opening(state)
         read = [read_entry(encode(entry)) for entry in log]
         assert MatchEngine.restore(game, state.setup, read).state.save() == state.save()
     assert known >= 0
@@ -159,12 +160,10 @@ def test_dealt_secrets_cannot_be_played_again() -> None:
         branch_start(Veil(), setup(Veil()), [], 0)
 
 
-def test_an_illegal_move_or_flag_breaks_the_opening() -> None:
+@pytest.mark.parametrize("wrong", [{"x": -1}, None])
+def test_an_illegal_move_or_flag_breaks_the_opening(wrong: Action | None) -> None:
     game, record = registry.get("five-in-a-row"), honest_record("five-in-a-row", 2)
-    for wrong in ({"x": -1}, None):
-        engine = MatchEngine.new(
-            game,
-            branch_setup(record.setup, branch_start(game, record.setup, record.entries, 3), 3),
-        )
-        with pytest.raises(BrokenLog):
-            engine.play_opening([wrong])
+    start = branch_start(game, record.setup, record.entries, 3)
+    engine = MatchEngine.new(game, branch_setup(record.setup, start, 3))
+    with pytest.raises(BrokenLog):
+        engine.play_opening([wrong])

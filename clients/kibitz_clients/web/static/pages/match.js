@@ -15,6 +15,7 @@ import { Viewer } from "../parts/viewer.js";
 import { rights } from "../wire/lobby_seat.js";
 
 /** @typedef {import("../main.js").App} App */
+/** @typedef {import("../parts/levels.js").Branch} Branch */
 /** @typedef {import("../wire/connection.js").Refusal} Refusal */
 /** @typedef {import("../wire/match.js").MatchModel} MatchModel */
 /** @typedef {import("../wire/messages.js").YourTurn} YourTurn */
@@ -164,8 +165,10 @@ class MatchPage {
     const { snapshot, you, result } = this.model;
     const { mode } = snapshot?.spectating ?? {};
     const seen = result || you !== null ? "" : { shoulder: "as one player sees it", referee: "everything is shown" }[String(mode)];
+    const { branch } = snapshot ?? {};
     fill(this.title, h("h1", null, title),
-      h("p", { class: "muted" }, this.model.seats.join(" – "), seen && ` · ${seen}`),
+      h("p", { class: "muted" }, this.model.seats.join(" – "), seen && ` · ${seen}`,
+        branch && [" · ", h("a", { href: at(`/match/${branch.match}?ply=${branch.ply}`) }, `from ply ${branch.ply} of another match`)]),
       h("button", { type: "button", class: "small", onclick: () => this.#rules(title) }, "Rules"));
   }
 
@@ -175,7 +178,8 @@ class MatchPage {
     const { lobby } = model.snapshot ?? {};
     const playing = model.you !== null && !model.result;
     const analyze = model.result && !this.analysis.busy && !this.analysis.analysis;
-    const key = JSON.stringify([playing, Boolean(model.result), lobby, this.#mayPlayAgain(), analyze]);
+    const branches = this.#mayBranch();
+    const key = JSON.stringify([playing, Boolean(model.result), lobby, this.#mayPlayAgain(), branches, analyze]);
     if (this.actions.dataset.key === key) return;
     this.actions.dataset.key = key;
     if (playing) this.viewer.foot.append(this.app.attention.root);
@@ -185,6 +189,7 @@ class MatchPage {
       playing && button("Leave", () => this.#give("leave_match",
         "Leave this match for good? You will lose your seat.", "Leave"), "danger"),
       this.#mayPlayAgain() && button("Play again", () => this.#playAgain(String(lobby)), "primary"),
+      branches && button("Play from here", () => this.app.navigate(this.#fromHere())),
       analyze && button("Analyze", () => this.analysis.open(model.seats)),
       model.result && model.you !== null && h("a", { class: "button", href: this.#otherLevel() }, "Another level"),
       lobby && h("a", { class: "button", href: at(`/lobby/${lobby}`) }, "Lobby"),
@@ -212,8 +217,30 @@ class MatchPage {
 
   /** Return the address of the page to choose another level, for the next seat. */
   #otherLevel() {
-    const { game, you, seats } = this.model;
-    return at(`/play?game=${game}&seats=${seats.length}&seat=${((you ?? 0) + 1) % seats.length}`);
+    const { you, seats, snapshot } = this.model;
+    return at(this.#playPage(((you ?? 0) + 1) % seats.length, snapshot?.branch));
+  }
+
+  /** Return the path of the page to play on from the shown position, in the seat to act. */
+  #fromHere() {
+    const { course, playback } = this.viewer;
+    const seat = course.toActAt(playback.index);
+    const ply = course.plyAt(playback.index);
+    return this.#playPage(seat < 0 ? (this.model.you ?? 0) : seat, { match: this.model.id, ply });
+  }
+
+  /** @param {number} seat @param {Branch | null} [branch] */
+  #playPage(seat, branch) {
+    const { game, seats } = this.model;
+    const path = `/play?game=${game}&seats=${seats.length}&seat=${seat}`;
+    return branch ? `${path}&match=${branch.match}&ply=${branch.ply}` : path;
+  }
+
+  /** Return whether the match is over and the shown position is not its end. */
+  #mayBranch() {
+    const { model: { result }, viewer: { course, playback }, follower } = this;
+    if (!result || !follower.whole) return false;
+    return result.cause !== "rules" || course.plyAt(playback.index) < result.plies;
   }
 
   /** Return whether this player may request a rematch or agree to one. */
@@ -260,7 +287,10 @@ class MatchPage {
       history.replaceState(history.state, "", location.pathname + query);
     }
     this.#picks();
-    if (this.model.snapshot) this.#say(this.app.games.title(this.model.game));
+    if (!this.model.snapshot) return;
+    const title = this.app.games.title(this.model.game);
+    this.#drawActions(title);
+    this.#say(title);
   }
 
   // ----------------------------------------------------------------------------- playing

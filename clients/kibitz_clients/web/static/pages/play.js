@@ -1,4 +1,5 @@
-// Starts a game in two clicks, against the computer at some level or with friends by a link.
+// Starts a game in two clicks, against the computer at some level or with friends by a link. With
+// `?match=ID&ply=17` it begins with the position of a finished match after that ply.
 
 import { at } from "../parts/address.js";
 import { clockForm } from "../parts/clock_form.js";
@@ -9,6 +10,7 @@ import { refusalText } from "../parts/refusals.js";
 import { showRules } from "../parts/rules.js";
 
 /** @typedef {import("../main.js").App} App */
+/** @typedef {import("../parts/levels.js").Branch} Branch */
 /** @typedef {import("../wire/messages.js").GameList} GameList */
 /** @typedef {import("../wire/messages.js").GameLine} GameLine */
 
@@ -23,11 +25,14 @@ export async function show(root, app) {
   const list = await app.games.list();
   const wanted = new URLSearchParams(location.search);
   const game = list.games.find(({ name }) => name === wanted.get("game")) ?? list.games[0];
-  document.title = `Play ${game.title} - kibitz`;
   const number = (/** @type {string} */ name) => Number(wanted.get(name)) || 0;
-  const form = new PlayForm(app, list, game, number("seats"), number("seat"));
+  const match = wanted.get("match");
+  const branch = match ? { match, ply: number("ply") } : undefined;
+  const title = `Play ${game.title}${branch ? ` from ply ${branch.ply}` : ""}`;
+  document.title = `${title} - kibitz`;
+  const form = new PlayForm(app, list, game, number("seats"), number("seat"), branch);
   fill(root,
-    h("h1", null, `Play ${game.title}`),
+    h("h1", null, title),
     h("p", { class: "lead" }, game.summary, " ",
       h("button", {
         type: "button", class: "small",
@@ -42,16 +47,19 @@ class PlayForm {
    * @param {GameList} list
    * @param {GameLine} game
    * @param {number} seats the initially selected number of players
-   * @param {number} seat this player's seat
+   * @param {number} seat this player's initially selected seat
+   * @param {Branch} [branch] the position to play from, which determines the number of players
    */
-  constructor(app, list, game, seats, seat) {
+  constructor(app, list, game, seats, seat, branch) {
     this.app = app;
-    this.seat = seat;
+    this.branch = branch;
     this.list = list;
     this.game = game;
     this.name = app.connection.isViewer ? nameField() : null;
     this.players = h("select", null, game.seats.map((each) =>
       h("option", { value: each, selected: each === seats }, each)));
+    this.seat = h("select", null, Array.from({ length: Math.max(...game.seats) }, (_, each) =>
+      h("option", { value: each, selected: each === seat }, each + 1)));
     this.clock = clockForm("none");
     this.levels = h("fieldset", { class: "levels" });
     this.trouble = h("p", { class: "trouble", role: "alert" });
@@ -59,11 +67,14 @@ class PlayForm {
     this.friends = h("button", { type: "button" }, "Play a friend");
     this.element = h("form", { class: "card stack play-form" },
       this.levels,
-      h("div", { class: "fields" }, game.seats.length > 1 && labelled("Players", this.players), this.clock.element),
+      h("div", { class: "fields" },
+        branch ? labelled("Your seat", this.seat) : game.seats.length > 1 && labelled("Players", this.players),
+        this.clock.element),
       this.name && h("div", { class: "field" }, this.name.parts),
       this.trouble,
       h("div", { class: "row" }, this.start, this.friends, h("span", { class: "grow" }),
-        h("a", { href: at(`/host?game=${game.name}`) }, "More options")));
+        branch ? h("a", { href: at(`/match/${branch.match}?ply=${branch.ply}`) }, "Back to the match")
+          : h("a", { href: at(`/host?game=${game.name}`) }, "More options")));
     this.players.addEventListener("change", () => this.#drawLevels(this.level));
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -77,7 +88,8 @@ class PlayForm {
 
   get terms() {
     const seats = Number(this.players.value);
-    return { game: this.game.name, seats, control: this.clock.value(), seat: this.seat % seats };
+    const seat = Number(this.seat.value) % seats;
+    return { game: this.game.name, seats, control: this.clock.value(), seat, branch: this.branch };
   }
 
   get level() {

@@ -4,7 +4,16 @@
 /** @typedef {import("../wire/messages.js").GameList} GameList */
 /** @typedef {import("../wire/messages.js").TimeControl} TimeControl */
 /** @typedef {import("../wire/messages.js").LobbySettings} LobbySettings */
-/** @typedef {{game: string, seats: number, level: number, control: TimeControl, seat?: number}} Terms */
+/** @typedef {NonNullable<LobbySettings["branch"]>} Branch */
+/**
+ * @typedef {object} Terms
+ * @property {string} game
+ * @property {number} seats
+ * @property {number} level
+ * @property {TimeControl} control
+ * @property {number} [seat] this player's seat, by default the first
+ * @property {Branch} [branch] the position to play from, by default the start of the game
+ */
 
 /**
  * Return the bots of a game's levels, weakest first; empty if it has none.
@@ -23,12 +32,13 @@ export function levelsOf(list, game, seats) {
 /**
  * Open a lobby for this player and the computer, take the seat, and return the lobby's key.
  * @param {App} app
- * @param {Terms} terms `seat` is this player's, by default the first
+ * @param {Terms} terms
  */
-export async function playComputer(app, { game, seats, level, control, seat = 0 }) {
+export async function playComputer(app, { level, ...terms }) {
+  const { game, seats, seat = 0 } = terms;
   const bot = levelsOf(await app.games.list(), game, seats)[level - 1];
   const title = `${app.games.title(game)}, level ${level}`;
-  return open(app, title, { game, seats, control }, (place) =>
+  return open(app, title, terms, (place) =>
     (place === seat ? mine(app) : { kind: "house", personality: bot }));
 }
 
@@ -37,9 +47,9 @@ export async function playComputer(app, { game, seats, level, control, seat = 0 
  * @param {App} app
  * @param {Omit<Terms, "level">} terms
  */
-export async function playFriends(app, { game, seats, control }) {
-  const title = `${app.games.title(game)} with ${app.connection.welcome?.name}`;
-  return open(app, title, { game, seats, control }, (place) => (place === 0 ? mine(app) : { kind: "open" }),
+export async function playFriends(app, terms) {
+  const title = `${app.games.title(terms.game)} with ${app.connection.welcome?.name}`;
+  return open(app, title, terms, (place) => (place === (terms.seat ?? 0) ? mine(app) : { kind: "open" }),
     { joinable: "invite", listed: false });
 }
 
@@ -56,7 +66,7 @@ function mine(app) {
  * @param {Partial<LobbySettings>} [more]
  * @returns {Promise<string>}
  */
-async function open(app, name, { game, seats, control }, seatOf, more = {}) {
+async function open(app, name, { game, seats, control, branch }, seatOf, more = {}) {
   const { connection } = app;
   await closeFinished(app);
   const { lobby } = await connection.request({
@@ -64,7 +74,7 @@ async function open(app, name, { game, seats, control }, seatOf, more = {}) {
       name: name.slice(0, 60),
       seats: Array.from({ length: seats }, (_, place) => seatOf(place)),
       programme: [{ game, seats, games: 1, rotate: false, time_control: control }],
-      auto_start: true, ...more,
+      auto_start: true, branch, ...more,
     },
   });
   await connection.request({ type: "join", lobby });
