@@ -46,7 +46,9 @@ class Hosting:
         Refused as `unknown_game`, `bad_option`, `bad_seats`, `unknown_personality` or
         `name_invalid` if the settings are invalid; the message names the field. Refused as `limit`
         if there are too many lobbies or house bots, and as `unavailable` if the server cannot start
-        anything new at the moment.        """
+        anything new at the moment. For a branch, refused as `no_such_match` or `wrong_state` if
+        that match does not exist or is not over.
+        """
         if branch is not None:
             settings = settings.model_copy(update={"branch": branch})
         return await self._exchange.done(lambda id: Host(id=id, settings=settings))

@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lobbies import MatchBrief
-from kibitz_protocol.wire.records import Player
+from kibitz_protocol.wire.records import Entry, Player
+from kibitz_protocol.wire.values import Action
 from kibitz_server.directory.match_setup import aborted_result, match_setup
 from kibitz_server.directory.rated import RatedMatches
 from kibitz_server.directory.registry import Registry
 from kibitz_server.directory.rules import Rules
 from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.lobby.runner import LobbyRunner
-from kibitz_server.match.commands import Return
+from kibitz_server.match.branch import replay_opening
+from kibitz_server.match.commands import Leave, Return
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.lifecycle import start
 from kibitz_server.match.runner import MatchContext, MatchRunner
+from kibitz_server.match.state import MatchState
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.directory")
+
+
+class NewMatch(NamedTuple):
+    """A match that is not written yet, with the entries that it begins with."""
+
+    engine: MatchEngine
+    opening: list[Entry]
 
 
 class MatchStarter:
@@ -50,20 +62,70 @@ class MatchStarter:
         self._registry = registry
         self._connections = connections
         self._spawn = spawn
+        self._replays = asyncio.Lock()
+        """Held while an opening is replayed in a thread, which slows down the event loop."""
 
     def begin(self, lobby: LobbyRunner, begin: BeginMatch) -> None:
         """Create a match that a lobby begins; if that fails, the match counts as aborted."""
         if begin.match in self._registry.matches or self._registry.draining:
             return
-        if not self._rules.are_loaded([begin.planned.item.game]):
-            self._spawn(partial(self._begin_when_loaded, lobby, begin))
-            return
+        repeats = lobby.engine.state.opened.start is not None
+        if repeats or not self._rules.are_loaded([begin.planned.item.game]):
+            self._spawn(partial(self._begin_later, lobby, begin))
+        else:
+            self._start(lobby, begin, self._new_match(lobby, begin))
+
+    async def _begin_later(self, lobby: LobbyRunner, begin: BeginMatch) -> None:
+        """Create a match that has to wait for its rules, or has to repeat the plies of another."""
+        await self._rules.load([begin.planned.item.game])
+        made = self._new_match(lobby, begin)
+        opened = lobby.engine.state.opened
+        if made is not None and opened.start is not None:
+            made = await self._replayed(made.engine.state, opened.start.moves)
+        if self._registry.lobbies.get(lobby.key) is not lobby or lobby.closed:
+            return  # the lobby's current owner begins the match
+        wanted = begin.match in lobby.engine.state.round.running
+        if wanted and begin.match not in self._registry.matches and not self._registry.draining:
+            self._start(lobby, begin, made)
+            self._vacate_seats(lobby, begin)
+
+    def _vacate_seats(self, lobby: LobbyRunner, begin: BeginMatch) -> None:
+        """Take players out of a new match who left the lobby while it was being created."""
+        match, members = self._registry.matches.get(begin.match), lobby.engine.state.seats.members
+        for seat, player in enumerate(begin.planned.players):
+            if match is not None and player.player not in members:
+                match.command(Leave(seat, "left"))
+
+    def _new_match(self, lobby: LobbyRunner, begin: BeginMatch) -> NewMatch | None:
+        """Return a match that is not written yet, or None after an exception."""
+        state = lobby.engine.state
+        try:
+            game = self._games[begin.planned.item.game]
+            rated = self._rated.keys(state, begin.planned)
+            setup = match_setup(state, begin, game, rated=rated, server=self._server_name)
+            return NewMatch(MatchEngine.new(game, setup), [])
+        except Exception:
+            LOG.exception("match %s cannot start", begin.match)
+            return None
+
+    async def _replayed(self, new: MatchState, moves: Sequence[Action | None]) -> NewMatch | None:
+        """Return a match after the plies that it repeats, or None after an exception."""
+        try:
+            async with self._replays:
+                made = await asyncio.to_thread(replay_opening, new.game, new.setup, moves)
+            return NewMatch(*made)
+        except Exception:
+            LOG.exception("match %s cannot start", new.setup.match)
+            return None
+
+    def _start(self, lobby: LobbyRunner, begin: BeginMatch, made: NewMatch | None) -> None:
+        """Write a match and announce it to its players."""
         if lobby.restored and self._context.store.exists(begin.match):
             # The lobby's log ends before this match: it is from a backup, or lost its last entries.
             LOG.error("match %s cannot start: its name is already taken", begin.match)
             match = None
         else:
-            match = self._create(lobby, begin)
+            match = None if made is None else self._written(lobby, made)
         if match is None:
             lobby.match_lost(begin.match, aborted_result(len(begin.planned.players)))
             return
@@ -85,30 +147,17 @@ class MatchStarter:
         if lobby is not None:
             lobby.match_started(brief)
 
-    async def _begin_when_loaded(self, lobby: LobbyRunner, begin: BeginMatch) -> None:
-        """Create a match once its rules are loaded, unless its lobby has dropped it by then."""
-        await self._rules.load([begin.planned.item.game])
-        if self._registry.lobbies.get(lobby.key) is not lobby or lobby.closed:
-            return  # the lobby's current owner begins the match
-        if begin.match in lobby.engine.state.round.running:
-            self.begin(lobby, begin)
-
-    def _create(self, lobby: LobbyRunner, begin: BeginMatch) -> MatchRunner | None:
+    def _written(self, lobby: LobbyRunner, new: NewMatch) -> MatchRunner | None:
         """Return a new match, and write its setup. Returns None after an exception."""
-        state = lobby.engine.state
-        start = state.opened.start
+        setup = new.engine.state.setup
         try:
-            game = self._games[begin.planned.item.game]
-            rated = self._rated.keys(state, begin.planned)
-            setup = match_setup(state, begin, game, rated=rated, server=self._server_name)
-            engine = MatchEngine.new(game, setup)
-            stream = Stream(0, begin.match, "match")
-            match = MatchRunner(self._context, engine, stream, listed=state.settings.listed)
-            opening = engine.play_opening(() if start is None else start.moves)
+            stream = Stream(0, setup.match, "match")
+            listed = lobby.engine.state.settings.listed
+            match = MatchRunner(self._context, new.engine, stream, listed=listed)
             self._context.store.create(stream, encode(setup), owner=lobby.key, waiter=match)
-            match.write_opening(opening)
+            match.write_opening(new.opening)
         except Exception:
-            LOG.exception("match %s cannot start", begin.match)
+            LOG.exception("match %s cannot start", setup.match)
             return None
         return match
 

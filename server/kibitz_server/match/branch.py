@@ -23,6 +23,8 @@ from kibitz_protocol.wire.records import (
     Setup,
 )
 from kibitz_protocol.wire.values import Action
+from kibitz_server.match.engine import MatchEngine
+from kibitz_server.match.sent_digest import fold
 from kibitz_server.match.state import MatchState
 
 
@@ -61,6 +63,21 @@ def branch_start(game: Game, setup: Setup, entries: Iterable[Entry], ply: int) -
         seed=setup.seed if setup.branch is None else setup.branch.seed,
         moves=moves,
     )
+
+
+def replay_opening(
+    game: Game, setup: Setup, moves: Iterable[Action | None]
+) -> tuple[MatchEngine, list[Entry]]:
+    """Return a new match after the plies that it repeats, and the entries of these plies.
+
+    Takes up to two seconds for long matches with hidden information. Raises `BrokenLog`.
+    """
+    engine = MatchEngine.new(game, setup)
+    opening: list[Entry] = []
+    for move in moves:
+        opening.append(opening_entry(engine.state, move))
+        fold(engine.views, opening[-1:])
+    return engine, opening
 
 
 def opening_entry(match: MatchState, move: Action | None) -> Moved | Flagged:

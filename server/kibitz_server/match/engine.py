@@ -47,7 +47,7 @@ the match instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from pydantic import ValidationError
 
@@ -56,9 +56,7 @@ from kibitz_protocol.wire.clocks import until_flag
 from kibitz_protocol.wire.lag import ALLOWANCE_CAP_MS, allowance
 from kibitz_protocol.wire.records import Cause, Entry, Flagged, Left, Moved, Requested, Setup
 from kibitz_protocol.wire.unchecked import construct
-from kibitz_protocol.wire.values import Action
 from kibitz_server.match import absences
-from kibitz_server.match.branch import opening_entry
 from kibitz_server.match.budget import MOVE_COMMENTS, RETURNS, comment_size, cut
 from kibitz_server.match.commands import (
     Append,
@@ -221,16 +219,6 @@ class MatchEngine:
         engine = cls(state)
         fold(engine.views, entries)
         return engine
-
-    def play_opening(self, moves: Sequence[Action | None]) -> list[Effect]:
-        """Repeat the plies of the match that this new one branches from; None skips a turn.
-
-        Raises `BrokenLog` if a move is illegal.
-        """
-        effects: list[Effect] = []
-        for move in moves:
-            effects += self._append(opening_entry(self.state, move))
-        return effects
 
     def handle(
         self, command: Command, now: int, lag: int = 0, request: str | None = None

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import logging
 from asyncio import AbstractEventLoop
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal, assert_never
@@ -31,7 +31,7 @@ from typing import Literal, assert_never
 from kibitz_protocol.wire.codec import encode, encode_entry
 from kibitz_protocol.wire.messages import Move
 from kibitz_protocol.wire.recordfile import footer_line
-from kibitz_protocol.wire.records import Replaced, Result, Setup
+from kibitz_protocol.wire.records import Entry, Replaced, Result, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.match.checkpoint import Checkpoints, is_due, next_checkpoint
 from kibitz_server.match.commands import (
@@ -173,9 +173,10 @@ class MatchRunner(WatchedMatch):
 
     # --- commands ---------------------------------------------------------------------------
 
-    def write_opening(self, opening: list[Effect]) -> None:
-        """Write the result of `MatchEngine.play_opening`, in one batch with the match's setup."""
-        self._apply(opening)
+    def write_opening(self, opening: Iterable[Entry]) -> None:
+        """Write the entries that the new match has already applied, in one batch with its setup."""
+        for entry in opening:
+            self.context.store.append(self.stream, entry.seq, encode_entry(entry), self)
 
     def move(self, peer: Peer, move: Move) -> bool:
         """Carry out a move; return whether it was new and accepted."""

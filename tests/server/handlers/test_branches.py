@@ -169,6 +169,22 @@ def test_a_rematch_begins_at_the_same_ply_with_the_seats_exchanged(server: Virtu
     assert (state.ply, [player.name for player in state.players]) == (2, ["player 1", "player 0"])
 
 
+def test_a_player_who_leaves_before_the_start_has_no_seat(server: VirtualServer) -> None:
+    table = Table(server)
+    origin = table.play(MERGE)
+    settings = table.settings({"game": "number-merge"}, **at(origin, 2))
+    lobby = table.host.ask("host", settings=settings)["lobby"]
+    for player in table.players:
+        player.ask("join", lobby=lobby)
+    table.players[0].ask("ready", lobby=lobby)
+    table.players[1].post("ready", lobby=lobby)
+    table.players[1].post("leave", lobby=lobby)
+    server.advance(1.0)
+    result = lines(server, f"{lobby}-1-1")[-1]["result"]
+    assert [seat["rank"] for seat in result["seats"]] == [1, 2]
+    assert result["cause"] == "disconnect"
+
+
 # --- crashes --------------------------------------------------------------------------------
 
 
@@ -209,8 +225,9 @@ def test_a_kill_before_the_start_is_on_disk_leaves_no_part_of_the_opening(
     server.advance(0.02)
     assert match in server.directory.matches
     server.restart()
-    [begun] = server.directory.matches.values()
+    assert not server.directory.matches
     server.advance(0.02)
+    [begun] = server.directory.matches.values()
     assert (begun.key, begun.engine.state.ply, begun.stream.durable) == (match, 3, 3 + 2)
     reconnect(table, match)
     table.finish(match)

@@ -22,8 +22,8 @@ from kibitz_protocol.wire.records import (
     Setup,
 )
 from kibitz_protocol.wire.values import Action
-from kibitz_server.match.branch import CannotBranch, branch_start, opening_entry
-from kibitz_server.match.commands import Append, Play
+from kibitz_server.match.branch import CannotBranch, branch_start, opening_entry, replay_opening
+from kibitz_server.match.commands import Play
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.state import BrokenLog, MatchState, in_opening
@@ -48,10 +48,7 @@ def branch_setup(origin: Setup, start: BranchStart, ply: int) -> Setup:
 def branched(game: Game, record: Record, ply: int) -> tuple[MatchEngine, list[Entry]]:
     """Return a match that is played on from a ply of a record, and its log so far."""
     start = branch_start(game, record.setup, record.entries, ply)
-    engine = MatchEngine.new(game, branch_setup(record.setup, start, ply))
-    return engine, [
-        effect.entry for effect in engine.play_opening(start.moves) if isinstance(effect, Append)
-    ]
+    return replay_opening(game, branch_setup(record.setup, start, ply), start.moves)
 
 
 def positions(game: Game, record: Record) -> Iterator[tuple[MatchState, Entry]]:
@@ -164,6 +161,5 @@ def test_dealt_secrets_cannot_be_played_again() -> None:
 def test_an_illegal_move_or_flag_breaks_the_opening(wrong: Action | None) -> None:
     game, record = registry.get("five-in-a-row"), honest_record("five-in-a-row", 2)
     start = branch_start(game, record.setup, record.entries, 3)
-    engine = MatchEngine.new(game, branch_setup(record.setup, start, 3))
     with pytest.raises(BrokenLog):
-        engine.play_opening([wrong])
+        replay_opening(game, branch_setup(record.setup, start, 3), [wrong])
