@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from kibitz_protocol.wire.messages import HouseBotLine
+from kibitz_protocol.wire.messages import BotLevel, HouseBotLine
 from kibitz_server.app import Config, running
 from kibitz_server.net.connection import Connection
 from kibitz_server.net.frames import FrameReader
@@ -495,6 +495,38 @@ async def test_a_house_bot_plays_a_match_and_is_dismissed(tmp_path: Path) -> Non
 
 
 @pytest.mark.e2e
+@pytest.mark.parametrize(
+    ("arranged", "names"),
+    [
+        (False, ["Computer, level 4", "Computer 2, level 4", "house sleepy", "house sleepy 2"]),
+        (True, ["house steady", "house steady 2", "house sleepy", "house sleepy 2"]),
+    ],
+)
+async def test_house_bots_are_named_after_levels_except_in_tournaments(
+    tmp_path: Path, arranged: bool, names: list[str]
+) -> None:
+    class Leveled(Bots):
+        def bots(self) -> Sequence[HouseBotLine]:
+            first, *rest = super().bots()
+            level = BotLevel(level=4, seats=2)
+            return [first.model_copy(update={"levels": [level]}), *rest]
+
+    async with (
+        running(Config(db=tmp_path / "k.db"), GAMES, Leveled()) as server,
+        connected(server.url) as ada,
+    ):
+        await ada.hello("ada")
+        personalities = [f"toy-grid/{name}" for name in ("steady", "steady", "sleepy", "sleepy")]
+        seats = [{"kind": "house", "personality": each} for each in personalities]
+        wanted = settings(arranged=arranged) | {"seats": seats}
+        lobby = (await ada.ask("host", settings=wanted))["lobby"]
+        bots = server.directory.lobbies[lobby].bots
+        await wait_until(lambda: len(bots._processes) == len(seats))
+        assert [bot.name for _, bot in bots._processes.values()] == names
+        await ada.ask("close", lobby=lobby)
+
+
+@pytest.mark.e2e
 async def test_a_house_bot_that_crashes_is_named_as_the_cause(tmp_path: Path) -> None:
     async with (
         running(Config(db=tmp_path / "k.db"), GAMES, Bots()) as server,
@@ -535,7 +567,7 @@ async def test_a_stand_in_plays_on_for_who_went_away(tmp_path: Path) -> None:
         found = await server.directory.store.transcript(end["match"])
         assert found is not None
         replaced = [entry for entry in map(json.loads, found.lines) if entry["kind"] == "replace"]
-        assert [entry["player"]["name"] for entry in replaced] == ["house steady 1"]
+        assert [entry["player"]["name"] for entry in replaced] == ["house steady"]
 
 
 @pytest.mark.e2e

@@ -45,7 +45,7 @@ from kibitz_server.accounts.identity import (
     new_viewer,
     row_of,
 )
-from kibitz_server.accounts.names import BadName, claim, house_name, skeleton
+from kibitz_server.accounts.names import BadName, claim, skeleton
 from kibitz_server.accounts.tickets import BadTicket, Tickets
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.interface import PlayerRow, Store
@@ -224,13 +224,13 @@ class Accounts:
         self._players.add_guest(row_of(guest.identity), guest.secret, guest)
 
     def house_bot(
-        self, personality: str, number: int, former: Player | None, then: Callable[[bool], None]
+        self, name: str, former: Player | None, then: Callable[[bool], None]
     ) -> Admission:
         """Create the identity of a house bot, or give the existing one `former` a new secret."""
         resume = new_secret()
         secret = digest_of(resume)
         if former is None:
-            player = Player(player=new_key("h"), name=house_name(personality, number), kind="house")
+            player = Player(player=new_key("h"), name=name, kind="house")
         else:
             player = former
         identity = Identity(player, account=False, skeleton=None)

@@ -22,6 +22,7 @@ Names that were assigned earlier remain valid.
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -32,8 +33,8 @@ from confusable_homoglyphs.confusables import confusables_data
 
 MAX_LENGTH = 32
 """The maximum length of a normalized name, in characters."""
-HOUSE_PREFIX = "house"
-"""The prefix of house bots' names; no other player may use it."""
+HOUSE_PREFIXES = ("house", "computer")
+"""The prefixes of house bots' names; no other player may use them."""
 RESERVED_WORDS = (
     *("admin", "administrator", "server", "kibitz", "root", "system", "sysop", "operator"),
     *("moderator", "mod", "support", "staff", "official", "referee", "arbiter"),
@@ -115,19 +116,30 @@ def _has_refused_word(text: str) -> bool:
 def _refuse_spellings(text: str) -> None:
     """Refuse a text that reads like the name of a house bot or a person in charge."""
     spellings = set(_spellings(text))
-    if any(spelling.startswith(_house_spelling()) for spelling in spellings):
-        raise BadName(
-            f"names that begin with {HOUSE_PREFIX!r} are reserved for house bots: {text!r}"
-        )
+    for prefix in HOUSE_PREFIXES:
+        if any(spelling.startswith(_canonical_spelling(prefix)) for spelling in spellings):
+            raise BadName(f"names that begin with {prefix!r} are reserved for house bots: {text!r}")
     if any(_reserved_pattern().fullmatch(spelling) for spelling in spellings):
         raise BadName(f"{text!r} could be taken for the operator's name: choose another")
 
 
-def house_name(personality: str, number: int) -> str:
-    """Return the name of a server's house bot, such as ``house greedy-hand 2``."""
+def house_name(personality: str, level: int | None, taken: Collection[str]) -> str:
+    """Return the name of a house bot, which has a number if the name without it is `taken`.
+
+    A bot that is a level of its game is ``Computer, level 2``, with a comma, which `normalise`
+    refuses. Any other bot is ``house greedy-hand``.
+    """
     bot = personality.partition("/")[2].partition(":")[0]
-    room = MAX_LENGTH - len(f"{HOUSE_PREFIX}  {number}")
-    return normalise(f"{HOUSE_PREFIX} {bot[:room]} {number}")
+    for number in itertools.count(1):
+        shown = f" {number}" if number > 1 else ""
+        if level is None:
+            room = MAX_LENGTH - len(f"house {shown}")
+            name = normalise(f"house {bot[:room]}{shown}")
+        else:
+            name = f"Computer{shown}, level {level}"
+        if name not in taken:
+            return name
+    raise AssertionError("the numbers never end")
 
 
 @lru_cache(maxsize=4096)  # different readings of a name have most parts in common
@@ -171,13 +183,8 @@ def _canonical_spelling(letters: str) -> str:
 
 @cache
 def _refused_word() -> re.Pattern[str]:
-    words = map(_canonical_spelling, (HOUSE_PREFIX, *RESERVED_WORDS))
+    words = map(_canonical_spelling, (*HOUSE_PREFIXES, *RESERVED_WORDS))
     return re.compile("|".join(map(re.escape, words)))
-
-
-@cache
-def _house_spelling() -> str:
-    return _canonical_spelling(HOUSE_PREFIX)
 
 
 @cache

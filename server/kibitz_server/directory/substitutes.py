@@ -65,8 +65,16 @@ class Substitutes:
             self._loop.call_soon(match.command, Forfeit(want.seat, want.cause, full))
 
     def _start(self, match: MatchRunner, want: WantSubstitute) -> None:
-        lobby = match.engine.state.setup.lobby or ""
-        process, player = self._bot_starter.start(want.personality, lobby, None, self._bot_ended)
+        state = match.engine.state
+        coming = (each.player for each in self._substitutions.values() if each.match is match)
+        process, player = self._bot_starter.start(
+            want.personality,
+            state.setup.lobby or "",
+            None,
+            self._bot_ended,
+            seats=len(state.players) if state.setup.tag is None else None,
+            taken={player.name for player in (*state.players, *coming)},
+        )
         self._substitutions[player.player] = Substitution(match, want, process, player)
         due = self._clock() + round(BOT_START_TIMEOUT_S * 1000)
         Deadline(self._loop, self._clock, due, partial(self._check_seated, player.player))

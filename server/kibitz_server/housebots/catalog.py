@@ -50,3 +50,12 @@ class BotCatalog:
         """Return the numbers of seats that a bot supports; empty if it has no restriction."""
         bot = self._by_name.get(personality.partition(":")[0])
         return () if bot is None else bot.seats
+
+    def level(self, personality: str, seats: int) -> int | None:
+        """Return the level of its game that a bot is at this number of seats, or None."""
+        name, _, parameters = personality.partition(":")
+        bot = self._by_name.get(name)
+        for line in () if bot is None else bot.levels:
+            if (line.seats, line.parameters) == (seats, parameters):
+                return line.level
+        return None

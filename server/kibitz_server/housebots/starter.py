@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from kibitz_protocol.wire.records import Player
 from kibitz_server.accounts.accounts import Accounts
+from kibitz_server.accounts.names import house_name
 from kibitz_server.housebots.process import HouseBotProcess, HouseBots
 
 
@@ -19,7 +20,6 @@ class BotStarter:
         self._accounts = accounts
         self._house_bots = house_bots
         self._tell_matches = tell_matches
-        self._started = 0
 
     def start(
         self,
@@ -27,13 +27,18 @@ class BotStarter:
         lobby: str,
         former: Player | None,
         ended: Callable[[HouseBotProcess, Player], None],
+        *,
+        seats: int | None,
+        taken: Collection[str],
     ) -> tuple[HouseBotProcess, Player]:
         """Start a process once its secret is on disk, so that the server can check its hello.
 
         `former` is the identity with which the bot reconnects, None for a new one. `ended` is
-        called after the process has ended on its own and its matches were notified.
+        called after the process has ended on its own and its matches were notified. `seats` is the
+        number of seats in all its matches; None if it varies, or if no people play. The new bot
+        gets none of the names in `taken`.
         """
-        self._started += 1
+        level = None if seats is None else self._house_bots.catalog.level(personality, seats)
         process = HouseBotProcess()
 
         def gone(process: HouseBotProcess) -> None:
@@ -48,7 +53,7 @@ class BotStarter:
                 gone(process)
 
         admission = self._accounts.house_bot(
-            personality, self._started, former, lambda saved: start(saved)
+            house_name(personality, level, taken), former, lambda saved: start(saved)
         )
         player = admission.identity.player
         return process, player

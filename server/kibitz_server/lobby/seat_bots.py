@@ -56,9 +56,16 @@ class SeatBots:
         """Start a process for a seat, and stop its former one."""
         seat = order.seat
         self.stop(seat)
+        started = (bot.name for _, bot in self._processes.values())
+        members = (member.player.name for member in self._state.seats.members.values())
         try:
             self._processes[seat] = process, _ = self._bot_starter.start(
-                order.personality, self._state.id, order.player, partial(self._ended, seat)
+                order.personality,
+                self._state.id,
+                order.player,
+                partial(self._ended, seat),
+                seats=self._match_seats(order.personality),
+                taken={*started, *members},
             )
         except Exception:
             LOG.exception("house bot %s cannot be started", order.personality)
@@ -86,6 +93,12 @@ class SeatBots:
             if bot.player == player:
                 return seat
         return None
+
+    def _match_seats(self, personality: str) -> int | None:
+        """Return the number of seats of all the bot's matches; None if it varies or is unknown."""
+        settings, game = self._state.settings, personality.partition("/")[0]
+        numbers = {item.seats for item in settings.programme if item.game == game}
+        return numbers.pop() if len(numbers) == 1 and not settings.arranged else None
 
     def _ended(self, seat: int, process: HouseBotProcess, player: Player) -> None:
         """Report a process that has exited."""

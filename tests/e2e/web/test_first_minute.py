@@ -209,7 +209,7 @@ async def test_it_is_said_when_it_is_ones_turn_and_how_the_last_move_was(
     await page.evaluate(NOTE_NOTIFICATIONS)
     await page.locator(LEGAL).first.click()
     await expect(page.locator(".last-move")).to_have_text(
-        re.compile(r"house random \d+ played [a-g]\d?\.")
+        re.compile(r"Computer, level 1 played [a-g]\d?\.")
     )
     await page.wait_for_function("() => window.notes.length === 1")
     await shoot(page, "match-last-move")

@@ -386,11 +386,12 @@ def test_names_of_accounts_are_checked(path: Path) -> None:
 
 
 async def test_a_house_bot_comes_with_its_secret_and_gets_a_new_one(desk: AccountsScenario) -> None:
-    first = desk.accounts.house_bot("grid/greedy:depth=2", 3, None, lambda saved: None)
+    first = desk.accounts.house_bot("Computer, level 3", None, lambda saved: None)
     await desk.store.flush()
-    assert (first.identity.player.name, first.identity.player.kind) == ("house greedy 3", "house")
+    player = first.identity.player
+    assert (player.name, player.kind) == ("Computer, level 3", "house")
     assert desk.hello(resume=first.resume).identity == first.identity
-    second = desk.accounts.house_bot("grid/greedy", 4, first.identity.player, lambda saved: None)
+    second = desk.accounts.house_bot("another name", player, lambda saved: None)
     await desk.store.flush()
     assert desk.hello(resume=second.resume).identity == first.identity
     assert denied(lambda: desk.hello(resume=first.resume))[0] is Code.UNAUTHORIZED

@@ -122,7 +122,12 @@ def test_an_ascii_name_has_the_skeleton_that_it_has_before_other_letters(text: s
     assert skeleton(f"{text}ж") == skeleton(text) + skeleton("ж")
 
 
-@pytest.mark.parametrize("name", ["house", "House of Cards", "hοuse 1", "HOUSE greedy", "h0use"])
+COMPUTERS = ("Computer", "computer level 2", "Computеr 2 level 1", "c0mputer", "C.o.m.p.u.t.e.r 1")
+
+
+@pytest.mark.parametrize(
+    "name", ["house", "House of Cards", "hοuse 1", "HOUSE greedy", "h0use", *COMPUTERS]
+)
 def test_nobody_claims_the_name_of_a_house_bot(name: str) -> None:
     with pytest.raises(BadName, match="house bots"):
         claim(name)
@@ -216,11 +221,37 @@ def test_an_ascii_name_is_claimed_only_if_all_that_it_may_be_read_as_may_be(
         assert claim(text) == text
 
 
-def test_house_bots_are_named_after_their_personality() -> None:
-    assert house_name("star/greedy-hand:depth=6", 2) == "house greedy-hand 2"
-    longest = house_name("star/" + "x" * 99, 1234)
+def test_house_bots_are_named_after_their_level_or_their_personality() -> None:
+    assert house_name("star/greedy-hand:depth=6", None, ()) == "house greedy-hand"
+    assert house_name("star/greedy-hand:depth=6", 2, ()) == "Computer, level 2"
+    longest = house_name("star/" + "x" * 99, None, {f"house {'x' * (MAX_LENGTH - 6)}"})
     assert len(longest) == MAX_LENGTH
-    assert longest.endswith("x 1234")
+    assert longest.endswith("x 2")
+
+
+@pytest.mark.parametrize(
+    ("level", "names"),
+    [
+        (None, ["house random", "house random 2", "house random 3"]),
+        (1, ["Computer, level 1", "Computer 2, level 1", "Computer 3, level 1"]),
+    ],
+)
+def test_house_bots_are_numbered_only_where_a_name_is_taken(
+    level: int | None, names: list[str]
+) -> None:
+    taken = {"house greedy", "Computer, level 2"}
+    for name in names:
+        assert house_name("star/random", level, taken) == name
+        taken.add(name)
+
+
+def test_no_person_can_have_the_name_of_a_level() -> None:
+    for taken in ((), {"Computer, level 1"}):
+        name = house_name("star/random", 1, taken)
+        with pytest.raises(BadName, match="must not contain this character: comma"):
+            claim(name)
+        with pytest.raises(BadName, match="house bots"):
+            claim(name.replace(",", ""))
 
 
 @given(st.text(max_size=40))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kibitz_protocol.wire.messages import HouseBotLine
+from kibitz_protocol.wire.messages import BotLevel, HouseBotLine
 from kibitz_server.housebots.catalog import BotCatalog
 from tests.server.fakes import house_bot
 
@@ -33,6 +33,23 @@ def test_a_bot_plays_with_the_seats_that_it_says() -> None:
     catalog = BotCatalog(Agency())
     assert catalog.seats("grid/steady:depth=3") == [2]
     assert catalog.seats("grid/greedy") == []
+
+
+def test_a_bot_is_a_level_with_its_parameters_and_seats() -> None:
+    class Leveled(Agency):
+        def bots(self) -> Sequence[HouseBotLine]:
+            levels = [
+                BotLevel(level=1, seats=2),
+                BotLevel(level=3, seats=2, parameters="depth=3"),
+                BotLevel(level=2, seats=4, parameters="depth=3"),
+            ]
+            return [house_bot("grid/greedy").model_copy(update={"levels": levels})]
+
+    catalog = BotCatalog(Leveled())
+    asked = [("grid/greedy", 2), ("grid/greedy:depth=3", 2), ("grid/greedy:depth=3", 4)]
+    assert [catalog.level(*each) for each in asked] == [1, 3, 2]
+    unknown = [("grid/greedy", 4), ("grid/greedy:depth=4", 2), ("grid/other", 2)]
+    assert [catalog.level(*each) for each in unknown] == [None] * 3
 
 
 def test_without_a_launcher_there_are_no_bots() -> None:

@@ -5,8 +5,8 @@ import { use } from "./use.mjs";
 const { controlText, leftText, untilFlag } = await use("wire/clock.js");
 const { Throttle } = await use("wire/throttle.js");
 const { listOf, scalarOf, withoutNull, words } = await use("parts/forms.js");
-const { nameBesideMark } = await use("parts/names.js");
 const { resultText } = await use("parts/results.js");
+const { shownName } = await use("wire/names.js");
 const { tokenIn } = await use("pages/sign_in.js");
 
 test("clocks", () => {
@@ -35,9 +35,10 @@ test("what is typed into forms", () => {
   assert.equal(words("dead_board_draw"), "Dead board draw");
 });
 
-test("a house bot beside its mark is named without the word", async () => {
-  assert.equal(nameBesideMark({ name: "house greedy 3", kind: "house" }), "greedy 3");
-  assert.equal(nameBesideMark({ name: "house of cards", kind: "human" }), "house of cards");
+test("a house bot is shown without the prefix that reserves its name", () => {
+  assert.equal(shownName({ name: "house greedy 2", kind: "house" }), "greedy 2");
+  assert.equal(shownName({ name: "Computer, level 1", kind: "house" }), "Computer, level 1");
+  assert.equal(shownName({ name: "house of cards", kind: "human" }), "house of cards");
 });
 
 test("results in words", () => {

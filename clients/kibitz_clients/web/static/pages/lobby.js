@@ -12,6 +12,7 @@ import { controlText, isLimited } from "../wire/clock.js";
 import { Refusal } from "../wire/connection.js";
 import { playedText, rights, waitsFor } from "../wire/lobby_seat.js";
 import { bySeat, table } from "../wire/lobbies.js";
+import { shownName } from "../wire/names.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../wire/messages.js").LobbyView} LobbyView */
@@ -291,7 +292,7 @@ class LobbyPage {
         return h("li", { class: "line" },
           h("span", { class: "seat-number muted" }, seat + 1),
           member
-            ? h("span", { class: "grow" }, kindMark(member.kind), h("strong", { class: "name" }, member.name),
+            ? h("span", { class: "grow" }, kindMark(member.kind), h("strong", { class: "name" }, shownName(member)),
               member.player === view.host && h("span", { class: "muted" }, " (host)"))
             : h("span", { class: "grow muted" }, emptySeat(spec)),
           member && h("span", { class: `tag ${member.ready && member.connected ? "is-ready" : ""}` },
@@ -299,7 +300,7 @@ class LobbyPage {
           failed && h("span", { class: "trouble small-text" }, failed.reason),
           may.host && member && member.player !== view.host &&
             h("button", {
-              type: "button", class: "quiet small", "aria-label": `Remove ${member.name}`,
+              type: "button", class: "quiet small", "aria-label": `Remove ${shownName(member)}`,
               onclick: () => void this.#do({ type: "kick", player: member.player }),
             }, "Remove"));
       })));
@@ -362,7 +363,7 @@ class LobbyPage {
         ["#", "Player", "Points", "Won", "Drawn", "Lost"].map((text, i) =>
           h("th", { scope: "col", class: i > 1 ? "number" : "" }, text)))),
       h("tbody", null, lines.map((line, i) => h("tr", null,
-        h("td", null, i + 1), h("td", { class: "name" }, line.name),
+        h("td", null, i + 1), h("td", { class: "name" }, shownName({ name: line.name, kind: view.members[line.player]?.kind ?? "" })),
         [line.points, line.wins, line.draws, line.losses].map((value) => h("td", { class: "number" }, round(value)))))))));
     played.hidden = !this.#played.length;
     this.playedList.show(this.#played);

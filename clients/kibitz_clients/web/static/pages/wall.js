@@ -8,6 +8,7 @@ import { resultText } from "../parts/results.js";
 import { Ticker } from "../parts/ticker.js";
 import { useStyles } from "../parts/wall_styles.js";
 import { Hall, newest } from "../wire/hall.js";
+import { shownName } from "../wire/names.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../wire/match.js").MatchModel} MatchModel */
@@ -72,7 +73,7 @@ export async function show(root, app) {
  * @param {MatchBrief} brief
  */
 function line(app, brief) {
-  const names = brief.seats.map((seat) => seat.name);
+  const names = brief.seats.map(shownName);
   const result = brief.result ? resultText(brief.result, names, app.games.endings(brief.game)) : "";
   return `${app.games.title(brief.game)}, ${names.join(" – ")}: ${result}`;
 }

@@ -6,6 +6,7 @@ import { hasVehicles, stoneOf } from "../board/themes.js";
 import { isLimited, leftText, untilFlag } from "../wire/clock.js";
 import { fill, h } from "./dom.js";
 import { kindMark } from "./names.js";
+import { shownName } from "../wire/names.js";
 
 /** @typedef {import("../wire/messages.js").Player} Player */
 /** @typedef {import("../wire/messages.js").Stage} Stage */
@@ -36,7 +37,7 @@ export class Seats {
     fill(this.root, players.map((player, seat) => h(
       "li", { class: "seat", "data-turn": seat === toAct, "aria-current": seat === toAct ? "true" : null },
       piece(seat, stage),
-      h("span", { class: "grow name" }, kindMark(player.kind), player.name,
+      h("span", { class: "grow name" }, kindMark(player.kind), shownName(player),
         you === seat && h("span", { class: "muted" }, " (you)"),
         stage?.colours[seat] && h("span", { class: "muted small-text" }, ` ${stage.colours[seat]}`),
         away.has(seat) && h("span", { class: "tag" }, "away"),

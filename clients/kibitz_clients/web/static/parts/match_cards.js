@@ -2,8 +2,9 @@
 
 import { at } from "./address.js";
 import { h } from "./dom.js";
-import { counted, kindMark, nameBesideMark, seatMark } from "./names.js";
+import { counted, kindMark, seatMark } from "./names.js";
 import { resultText } from "./results.js";
+import { shownName } from "../wire/names.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../wire/messages.js").MatchBrief} MatchBrief */
@@ -26,7 +27,7 @@ export function matchCard(match, app, thumbnails) {
       board && h("div", { class: "thumbnail", "aria-hidden": "true" }, board),
       h("p", { class: "tags" }, h("strong", { class: "grow" }, app.games.title(match.game)), moves),
       h("ol", { class: "match-seats" }, match.seats.map((player, seat) =>
-        h("li", null, seatMark(seat), h("span", { class: "name grow", title: player.name }, nameBesideMark(player)), kindMark(player.kind))))));
+        h("li", null, seatMark(seat), h("span", { class: "name grow", title: player.name }, shownName(player)), kindMark(player.kind))))));
   return Object.assign(card, { update });
 }
 
@@ -35,7 +36,7 @@ export function matchCard(match, app, thumbnails) {
  * @param {App} app
  */
 export function matchLine(match, app) {
-  const names = match.seats.map((player) => player.name);
+  const names = match.seats.map(shownName);
   return h("li", { class: "line" },
     h("a", { class: "grow", href: at(`/match/${match.match}`) },
       h("strong", null, app.games.title(match.game)), " ",

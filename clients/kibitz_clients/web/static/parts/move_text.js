@@ -2,6 +2,7 @@
 // on the game; a recorded match includes the game's own text.
 
 import { seatName } from "../board/describe.js";
+import { shownName } from "../wire/names.js";
 
 /** @typedef {import("./course.js").Step} Step */
 /** @typedef {import("./course.js").Entry} Entry */
@@ -58,8 +59,8 @@ export function lastText(step, names) {
 
 /** @param {Entry} entry */
 function playerName(entry) {
-  const player = /** @type {{name?: string} | undefined} */ (entry.player);
-  return player?.name;
+  const player = /** @type {{name: string, kind: string} | undefined} */ (entry.player);
+  return player && shownName(player);
 }
 
 /** Describe a move by the cells that it marks or fills, or else by its action. */

@@ -16,14 +16,6 @@ export function kindMark(kind) {
   return h("span", { class: `kind kind-${kind}`, role: "img", "aria-label": text, title: text }, sign);
 }
 
-/**
- * Return a name to show beside its mark, which replaces the prefix of house bots.
- * @param {{name: string, kind: Kind}} player
- */
-export function nameBesideMark({ name, kind }) {
-  return kind === "house" ? name.replace(/^house /, "") : name;
-}
-
 const MANNERS = ["Bold", "Brisk", "Calm", "Clever", "Eager", "Gentle", "Jolly", "Keen", "Lucky", "Merry", "Quick", "Quiet"];
 const CREATURES = ["Badger", "Crane", "Falcon", "Fox", "Gecko", "Hare", "Heron", "Lynx", "Otter", "Owl", "Raven", "Seal"];
 
@@ -41,7 +33,7 @@ const TAIL = 4;
  * @param {string} name
  */
 export function shortName(name) {
-  const letters = [...name.replace(/^house /, "")];
+  const letters = [...name];
   return h("span", { class: "live-name", title: name },
     h("span", null, letters.slice(0, -TAIL).join("")), letters.slice(-TAIL).join(""));
 }

@@ -1,6 +1,7 @@
 // Comments by people and bots on a running match, and an input to add one.
 
 import { fill, h } from "./dom.js";
+import { shownName } from "../wire/names.js";
 
 /** @typedef {import("./course.js").Course} Course */
 /** @typedef {import("./course.js").Entry} Entry */
@@ -83,8 +84,8 @@ export class Talk {
 
   /** @param {Entry} entry */
   #words(entry) {
-    const author = /** @type {{name: string} | undefined} */ (entry.author)?.name;
-    if (author) return [h("strong", null, author), ` ${entry.text ?? ""}`];
+    const author = /** @type {{name: string, kind: string} | undefined} */ (entry.author);
+    if (author) return [h("strong", null, shownName(author)), ` ${entry.text ?? ""}`];
     return [h("strong", null, "you"), ` ${this.#own.get(entry.seq)} `,
       h("span", { class: "muted" }, "(hidden from others until the match is over)")];
   }

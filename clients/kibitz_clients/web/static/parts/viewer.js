@@ -11,6 +11,7 @@ import { Moves } from "./moves.js";
 import { Playback, SPEEDS } from "./playback.js";
 import { Talk } from "./talk.js";
 import { ValueGraph } from "./value_graph.js";
+import { shownName } from "../wire/names.js";
 
 /** @typedef {import("../board/board.js").KibitzBoard} Board */
 /** @typedef {import("./course.js").Judged} Judged */
@@ -99,7 +100,7 @@ export class Viewer {
   }
 
   get names() {
-    return this.match.players.map((player) => player.name);
+    return this.match.players.map(shownName);
   }
 
   /** Set the players. @param {Match} match */

@@ -1,6 +1,7 @@
 // A player's possible actions in a lobby, and the lobby's progress, from its view. Pure.
 
 import { bySeat } from "./lobbies.js";
+import { shownName } from "./names.js";
 
 /** @typedef {import("./messages.js").LobbyView} LobbyView */
 /** @typedef {import("./messages.js").Member} Member */
@@ -73,6 +74,6 @@ export function waitsFor(view) {
   if (view.state !== "gathering") return "";
   const free = view.settings.seats.length - Object.keys(view.members).length;
   if (free) return free === 1 ? "One seat is still empty." : `${free} seats are still empty.`;
-  const unready = bySeat(view).filter((member) => !member.ready).map((member) => member.name);
+  const unready = bySeat(view).filter((member) => !member.ready).map(shownName);
   return unready.length ? `Not ready yet: ${unready.join(", ")}.` : "";
 }

@@ -2,6 +2,7 @@
 
 import { untilFlag } from "./clock.js";
 import { apply } from "./merge_patch.js";
+import { shownName } from "./names.js";
 
 /** @typedef {EventNews["entry"]} AnyEntry */
 /** @typedef {import("./messages.js").Clock} Clock */
@@ -52,9 +53,9 @@ export class MatchModel extends EventTarget {
     this.gap = false;
   }
 
-  /** The players' names by seat. */
+  /** The players' names by seat, as people read them. */
   get seats() {
-    return this.players.map((player) => player.name);
+    return this.players.map(shownName);
   }
 
   /**
