@@ -71,7 +71,9 @@ def decisive_move(
     if record.footer is None:
         raise ValueError("expected the record of a finished match")
     reached = record.footer.result.seats[seat].score
-    turns = [turn for turn in recorded_turns(game, record) if turn.seat == seat]
+    branch = record.setup.branch
+    first = 0 if branch is None else branch.ply  # the player of the seat made no earlier moves
+    turns = [t for t in recorded_turns(game, record) if t.seat == seat and t.ply >= first]
     if turns:
         prepare(factory(), turns[0].before)
     for turn in reversed(turns):

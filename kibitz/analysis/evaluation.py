@@ -175,12 +175,16 @@ def swings(evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
     return sorted(changes, key=lambda swing: -abs(swing.change))
 
 
-def costliest(evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
+def costliest(record: Record, evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
     """Return the greatest losses of value, at most five.
 
-    Gains are omitted, because they mirror the losses of the other seats.
+    Gains are omitted, because they mirror the losses of the other seats. So are the moves that a
+    branch repeats from another match, because its players did not make them.
     """
-    return [swing for swing in swings(evaluations) if swing.change < 0][:MOST_SWINGS]
+    first = 0 if record.setup.branch is None else record.setup.branch.ply
+    return [
+        swing for swing in swings(evaluations) if swing.change < 0 and swing.before.ply >= first
+    ][:MOST_SWINGS]
 
 
 def annotated(record: Record, evaluations: Sequence[MoveEvaluation]) -> Record:

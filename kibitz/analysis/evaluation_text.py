@@ -29,7 +29,7 @@ def lines(record: Record, evaluations: Sequence[MoveEvaluation]) -> Iterator[str
         ).rstrip()
     agreed = sum(evaluation.agrees for evaluation in evaluations)
     yield f"the bot agrees with {agreed} of {len(evaluations)} moves"
-    yield from _swing_lines(names, costliest(evaluations))
+    yield from _swing_lines(names, costliest(record, evaluations))
 
 
 def _swing_lines(names: Sequence[str], changes: Sequence[Swing]) -> Iterator[str]:
@@ -98,7 +98,7 @@ def to_json(record: Record, evaluations: Sequence[MoveEvaluation], by: str, ms: 
                     "before": value_text(swing.before.comment),
                     "after": value_text(swing.after.comment),
                 }
-                for swing in costliest(evaluations)
+                for swing in costliest(record, evaluations)
             ],
         }
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from kibitz_bots.loading import load
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.recordfile import Record, write_record
+from kibitz_protocol.wire.records import Origin
 from tests.tools.measurements import ReportFigure
 from tests.tools.planted_blunders import Planted, planted_blunder
 
@@ -34,6 +36,21 @@ def found_ply(planted: Planted, solver: str, ms: int) -> tuple[int, int] | None:
     game = registry.get(planted.record.setup.game)
     found = decisive_move(game, planted.record, planted.seat, load(solver), ms)
     return None if found is None else (found.turn.seat, found.turn.ply)
+
+
+def test_moves_that_a_branch_repeats_are_not_tried(nim: Record, nim_rules: Game) -> None:
+    origin = Origin(match="m", ply=22, seed=nim.setup.seed)
+    branch = replace(nim, setup=nim.setup.model_copy(update={"branch": origin}))
+    tried: list[int] = []
+    decisive_move(
+        nim_rules,
+        branch,
+        0,
+        load("line-nim/random"),
+        5,
+        on_turn=lambda turn: tried.append(turn.ply),
+    )
+    assert tried == [24, 22]
 
 
 @pytest.mark.slow

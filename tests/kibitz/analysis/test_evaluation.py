@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,7 +16,7 @@ from kibitz.analysis.seated_bot import BotFailedError
 from kibitz_bots.sdk import Bot, Turn
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.recordfile import Record, read_record
-from kibitz_protocol.wire.records import Comment, Moved
+from kibitz_protocol.wire.records import Comment, Moved, Origin
 
 TANKS = Path(__file__).parents[3] / "docs/images/tanks.jsonl"
 
@@ -100,13 +101,21 @@ def test_swings_are_between_turns_of_one_seat_the_greatest_first() -> None:
     ]
 
 
-def test_the_costliest_moves_are_losses_of_value_and_a_proved_loss_costs_most() -> None:
+def test_the_costliest_moves_are_losses_of_value_and_a_proved_loss_costs_most(nim: Record) -> None:
     found = [said(0, 0, 2.0), said(1, 1, 1.0), said(2, 0, 1.5), said(3, 1, 0.0)]
     found += [said(4, 0, 9.0), said(5, 1, 4 - 1e6), said(6, 0, 1e6 - 3), said(7, 1, 2 - 1e6)]
-    costly = evaluation.costliest(found)
+    costly = evaluation.costliest(nim, found)
     assert [(each.before.ply, each.change) for each in costly] == [(3, -4.5), (1, -1.0), (0, -0.5)]
     many = [said(ply, 0, -float(ply)) for ply in range(9)]
-    assert len(evaluation.costliest(many)) == evaluation.MOST_SWINGS
+    assert len(evaluation.costliest(nim, many)) == evaluation.MOST_SWINGS
+
+
+def test_moves_that_a_branch_repeats_are_not_among_the_costliest(nim: Record) -> None:
+    origin = Origin(match="m", ply=2, seed=nim.setup.seed)
+    branch = replace(nim, setup=nim.setup.model_copy(update={"branch": origin}))
+    found = [said(ply, ply % 2, -float(ply)) for ply in range(6)]
+    assert [each.before.ply for each in evaluation.costliest(nim, found)] == [0, 1, 2, 3]
+    assert [each.before.ply for each in evaluation.costliest(branch, found)] == [2, 3]
 
 
 def test_what_is_proved_is_said_in_words_and_lies_at_the_ends() -> None:
