@@ -26,6 +26,7 @@ from kibitz_protocol.client.errors import (
 )
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat
 from kibitz_protocol.wire.messages import Finished, HallNews, Snapshot
+from kibitz_protocol.wire.records import Branch
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.storage.location import PostgresURL
@@ -237,6 +238,51 @@ async def test_the_lobbies_that_an_account_may_open_are_counted_over_all_nodes(
             assert opened[0] is not None
             await also_ada.hosting.close_lobby(opened[0])
             assert await answer(also_ada, settings) is None
+
+
+async def test_a_match_of_one_node_is_played_on_at_another(
+    tmp_path: Path, cluster: PostgresCluster
+) -> None:
+    item = drawn_matches(3).model_copy(update={"games": 1, "rotate": False})
+    seats = [OpenSeat()] * 2
+    settings = LobbySettings(seats=seats, programme=[item])
+    on = LobbySettings(seats=seats, programme=[item.model_copy(update={"options": {}})])
+    with three_nodes(tmp_path, cluster, "ab") as nodes:
+        here, there = urls(nodes)
+        async with (
+            asyncio.timeout(90),
+            client(here, "Ada") as ada,
+            client(here, "Bob") as bob,
+            client(there, "Eve") as eve,
+            client(there, "Fay") as fay,
+        ):
+            origin = await begun(ada, bob, settings)
+            with pytest.raises(RefusedError):
+                await eve.hosting.host(on, branch=Branch(match=origin.match, ply=0))
+            players = {"Ada": ada, "Bob": bob}
+            for ply in range(3):
+                mover = players[origin.seats[ply % 2].name]
+                await mover.move(origin.match, ply, {"cell": ply})
+            await ada.resign(origin.match)
+            branch = Branch(match=origin.match, ply=2)
+            match = await begun(eve, fay, on, branch)
+            assert (match.branch, match.ply, match.options) == (branch, 2, origin.options)
+            assert owners(cluster)["b"] == 1
+
+
+async def begun(
+    host: Client, other: Client, settings: LobbySettings, branch: Branch | None = None
+) -> Snapshot:
+    """Open a lobby for two players, and return the start of its match."""
+    lobby = (await host.hosting.host(settings, branch=branch)).lobby
+    assert lobby is not None
+    for player in (host, other):
+        await player.join(lobby)
+        await player.ready(lobby)
+    async for news in host.news():
+        if isinstance(news, Snapshot):
+            return news
+    raise AssertionError("the news never ends")
 
 
 async def answer(host: Client, settings: LobbySettings) -> RefusedError | None:
