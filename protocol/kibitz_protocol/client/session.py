@@ -92,9 +92,6 @@ TRANSIENT_REFUSALS: Final = frozenset(
 )
 """Refusals of hello that are temporary; all others end the session."""
 
-_POSTPONING: Final = frozenset({Code.RATE_LIMITED, Code.UNAVAILABLE})
-"""Refusals after which the session retries moves and its own requests."""
-
 _FATAL_CODES: Final[dict[int | None, Callable[[str], SessionError]]] = {
     CloseCode.REPLACED: ReplacedError,
     CloseCode.KICKED: KickedError,
@@ -478,7 +475,7 @@ class Session:
         if pending is None or not pending.sent:
             return []
         if isinstance(answer, Refused):
-            if answer.code in _POSTPONING and _is_retried(pending):
+            if _is_retried(pending, answer):
                 online.outbox.postpone(answer, now)
                 return []
             if answer.redirect and self.addresses.may_redirect(pending):
@@ -522,13 +519,17 @@ def _deadline_after(now: int, wait: int | None) -> int | None:
     return None if wait is None else now + wait
 
 
-def _is_retried(pending: PendingRequest) -> bool:
-    """Return whether to retry a request later instead of passing its refusal on.
+def _is_retried(pending: PendingRequest, refused: Refused) -> bool:
+    """Return whether to resend a refused request later instead of passing its refusal on.
 
-    This applies to moves, because a clock is running, and to the session's own requests.
+    A server that lost the log entry of a request asks for it again (`unavailable` with
+    `retry_after_ms`); it carries out each request once. Moves, because a clock is running, and the
+    session's own requests also wait for the rate limit and for a server that names no time.
     """
-    moving = pending.requester == "caller" and isinstance(pending.request, Move)
-    return moving or pending.requester == "session"
+    if refused.code is Code.UNAVAILABLE and refused.retry_after_ms is not None:
+        return True
+    urgent = pending.requester == "session" or isinstance(pending.request, Move)
+    return urgent and refused.code in (Code.RATE_LIMITED, Code.UNAVAILABLE)
 
 
 def _same_request(one: Request, other: Request) -> bool:

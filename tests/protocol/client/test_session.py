@@ -64,6 +64,7 @@ from kibitz_protocol.wire.messages import (
     Refused,
     Rejoin,
     Request,
+    Resign,
     ServerMessage,
     Snapshot,
     Subscribe,
@@ -411,6 +412,20 @@ class TestRequests:
         online.expect_request(Move, id=id)
         online.send(Done(re=id, seq=1))
         assert online.next_event(Answered).id == id
+
+    def test_any_request_is_sent_again_when_the_server_asks_for_it(
+        self, online: ScriptedServer
+    ) -> None:
+        id = _ask(online, lambda id: Resign(id=id, match="m1"))
+        online.expect_request(Resign)
+        lost = Refused(re=id, code=Code.UNAVAILABLE, message="it is reloaded", retry_after_ms=200)
+        online.send(lost)
+        online.assert_done()
+        online.advance(200)
+        online.expect_request(Resign, id=id)
+        online.send(lost.model_copy(update={"retry_after_ms": None}))
+        assert isinstance(online.next_event(Answered).answer, Refused)
+        online.assert_done()
 
     def test_another_request_refused_for_its_pace_is_the_callers_matter(
         self, online: ScriptedServer

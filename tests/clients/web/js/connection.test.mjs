@@ -234,21 +234,41 @@ test("a request that came too fast is sent again, unless the wait is long", asyn
   socket.welcomes();
   const listing = made.request({ type: "list_games" });
   const kicking = assert.rejects(made.request({ type: "kick", lobby: "x", player: "y" }));
-  const [list, kick] = socket.take();
+  const hosting = assert.rejects(made.request({ type: "host", settings: {} }));
+  const [list, kick, host] = socket.take();
+  socket.says({ type: "refused", re: host.id, code: "unavailable", message: "nothing new now" });
+  await hosting;
   const refusal = { type: "refused", code: "rate_limited", message: "slow", retry_after_ms: 1 };
   socket.says({ ...refusal, re: kick.id, retry_after_ms: 60_000 });
   await kicking;
   socket.says({ ...refusal, re: list.id });
-  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal((await nextSent(socket)).id, list.id);
+  socket.says({ type: "games", re: list.id, games: [] });
+  await listing;
+});
+
+test("a request whose log entry was lost is sent again", async () => {
+  const { made } = connection();
+  void made.open();
+  const socket = FakeSocket.last;
+  socket.welcomes();
+  const resigning = made.request({ type: "resign", match: "m" });
+  const [resign] = socket.take();
+  socket.says({ type: "refused", re: resign.id, code: "unavailable", message: "", retry_after_ms: 1 });
+  assert.equal((await nextSent(socket)).id, resign.id);
+  socket.says({ type: "done", re: resign.id });
+  await resigning;
+});
+
+/** Let time pass until the connection sends a message, and return it. */
+async function nextSent(/** @type {FakeSocket} */ socket) {
   const until = performance.now() + 3_000;
   while (!socket.sent.length && performance.now() < until) {
     await new Promise((resolve) => setImmediate(resolve));
     mock.timers.tick(50);
   }
-  assert.equal(socket.take()[0].id, list.id);
-  socket.says({ type: "games", re: list.id, games: [] });
-  await listing;
-});
+  return socket.take()[0];
+}
 
 test("without storage the player is known while the page is open", async () => {
   const broken = { getItem() { throw new Error("no"); }, setItem() { throw new Error("no"); }, removeItem() { throw new Error("no"); } };

@@ -407,8 +407,8 @@ export class Connection extends EventTarget {
       this.#follow(refused.redirect);
       return;
     }
-    const { type } = pending.message;
-    const lost = refused.code === "unavailable" && type === "move"; // the match is being reloaded
+    const asked = pending.message.type === "move" || typeof refused.retry_after_ms === "number";
+    const lost = refused.code === "unavailable" && asked; // the server rereads its log
     const wait = refused.retry_after_ms ?? 1_000;
     if (lost || (refused.code === "rate_limited" && wait <= LONGEST_PAUSE_MS)) {
       online.throttle.drain(wait, performance.now());
