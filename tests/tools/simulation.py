@@ -48,6 +48,7 @@ from kibitz_server.directory import match_setup
 from kibitz_server.directory.directory import Directory
 from kibitz_server.handlers.requests import RequestHandlers
 from kibitz_server.housebots.process import HouseBots
+from kibitz_server.lobby.views import lobby_brief
 from kibitz_server.match.record import read_entry, read_setup, restore
 from kibitz_server.match.visibility import replay
 from kibitz_server.metrics import Metrics
@@ -134,6 +135,7 @@ class SimulatedStore(SQLiteStore):
 
     def put(self, begun: bool) -> None:
         """Accept a transaction to commit, in place of the writer thread."""
+        self._simulation.check_lobbies()
         self._simulation.trims += self._writer._share.trim_to is not None
         self._virtual_loop.call_later(self._simulation.delay(0.02), self._commit_now)
 
@@ -488,7 +490,23 @@ class Simulation:
 
     # --- judgement ---
 
+    def check_lobbies(self) -> None:
+        """Compare what the server stores about its lobbies with their states."""
+        registry = None if self._directory is None else self._directory.registry
+        if registry is None:
+            return
+        lobbies = registry.lobbies.values()
+        begun = sum(len(lobby.engine.state.round.running) for lobby in lobbies)
+        if registry.begun_matches != begun:
+            self.violations.append(f"{registry.begun_matches} matches are counted, not {begun}")
+        self.violations += (
+            f"the line of lobby {lobby.key} is out of date"
+            for lobby in lobbies
+            if lobby.brief != lobby_brief(lobby.shown)
+        )
+
     def _check(self) -> None:
+        self.check_lobbies()
         logs = {match: self._stored_lines(match) for match in self.seats}
         entries = {match: list(map(read_entry, lines[1:])) for match, lines in logs.items()}
         self.violations += audit(entries, self.seats, self.history)

@@ -190,6 +190,7 @@ class Directory:
             begin_match=self.starter.begin,
             vacate_seat=self._vacate_seat,
             members_changed=self.registry.update_memberships,
+            matches_changed=self.registry.count_matches,
             closed=self._lobby_closed,
             log_lost=lambda lobby, error: self.reloader.lobby_lost(lobby, error),
         )

@@ -31,19 +31,14 @@ class MatchRoom(Room):
 
     def on_server(self) -> int:
         """Return how many more matches may run on the server."""
-        return max(0, self._quotas.matches_in_all - self._running())
+        return max(0, self._quotas.matches_in_all - self._registry.begun_matches)
 
     def at_once(self) -> int:
         """Return how many more matches may start now."""
         # Temporarily too low: lobbies are notified of finished matches with a delay.
-        waiting = max(0, self._running() - len(self._registry.matches))
+        waiting = max(0, self._registry.begun_matches - len(self._registry.matches))
         return max(0, STARTS_AT_ONCE - waiting)
 
     def for_player(self, player: str, lobby: str) -> int:
         """Return how many matches of a lobby a player may play at the same time."""
         return max(0, self._quotas.matches_a_player - self._registry.seats_outside(player, lobby))
-
-    def _running(self) -> int:
-        """Return how many unfinished matches the lobbies have begun."""
-        lobbies = self._registry.lobbies.values()
-        return sum(len(lobby.engine.state.round.running) for lobby in lobbies)

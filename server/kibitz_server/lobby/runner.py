@@ -56,6 +56,8 @@ MAX_RELOADS = 3
 """Maximum number of reloads of a lobby that got ahead of its log."""
 _OF_MEMBERS = (entries.Joined, entries.Left, entries.Kicked, entries.HouseLost)
 """The entries that change who is a member."""
+_OF_MATCHES = (entries.MatchBegun, entries.MatchEnded)
+"""The entries that change which matches are running."""
 _ANY_MATCH = Capabilities()
 """The default capabilities; sharing one object saves memory."""
 
@@ -80,6 +82,8 @@ class LobbyContext:
     """Removes a player from its seat in a running match."""
     members_changed: Callable[[LobbyRunner], None]
     """Called after a change of the members."""
+    matches_changed: Callable[[LobbyRunner], None]
+    """Called after a match has begun or ended."""
     closed: Callable[[LobbyRunner], None]
     """Called after the end of the lobby was announced."""
     log_lost: Callable[[LobbyRunner, StoreError], None]
@@ -249,7 +253,8 @@ class LobbyRunner:
     def _show(self, entry: entries.Entry) -> None:
         """Apply a durable entry to the visible state, and schedule news of it."""
         self.shown.apply(entry)
-        self.brief = lobby_brief(self.shown)
+        if not isinstance(entry, _OF_MATCHES) or self.brief.state != self.shown.phase:
+            self.brief = lobby_brief(self.shown)
         if isinstance(entry, _OF_MEMBERS):
             self._context.members_changed(self)
         if not isinstance(entry, entries.MatchBegun):  # announced by `match_started`
@@ -285,6 +290,8 @@ class LobbyRunner:
                     self._context.store.append(self.stream, entry.seq, next(lines), self)
                     if isinstance(entry, _OF_MEMBERS):
                         self._context.members_changed(self)
+                    elif isinstance(entry, _OF_MATCHES):
+                        self._context.matches_changed(self)
                     self.pending.hold(entry.seq, partial(self._show, entry))
                 case commands.Accepted() | commands.AnswerArranged():
                     if peer is not None:
