@@ -148,12 +148,15 @@ class SeriesOutcome:
 
     def leave_reports(self) -> None:
         """Write a report beside each record of a match in which a seat was at fault."""
-        for match, record in self.course.records.items():
+        matches, causes = self.course.matches, result_tables.BOT_FAULTS
+        for brief in matches:
+            record = self.course.records.get(brief.match)
+            # Making a report replays the match, so skip those that ended normally.
+            if record is None or not result_tables.abnormal_endings([brief], causes=causes):
+                continue
             if (written := fault_report.write_beside(Path(record))) is not None:
-                self.reports[match] = written
-        self.trouble += result_tables.abnormal_endings(
-            self.course.matches, self.reports, result_tables.BOT_FAULTS
-        )
+                self.reports[brief.match] = written
+        self.trouble += result_tables.abnormal_endings(matches, self.reports, causes)
 
     def json(self) -> str:
         """Return the tables as one JSON object."""
@@ -388,8 +391,8 @@ class _SeriesMonitor:
                 self._tell(line)
             else:
                 self._advanced(self._played.course)
-            await self._played.course.fetch(self._server.url, self._records)
-            name = next(filter(None, map(failed_to_start, self._played.course.matches)), None)
+            ended = await self._played.course.fetch(self._server.url, self._records)
+            name = next(filter(None, map(failed_to_start, ended)), None)
             if name is not None and not given_up:
                 given_up = True
                 await self._close(f"{name} crashed at its first turn; starting no new matches")

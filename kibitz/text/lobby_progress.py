@@ -37,6 +37,10 @@ class LobbyProgress:
         self.records: dict[str, str] = {}
         """The paths of fetched records, by match."""
         self._matches: dict[str, MatchBrief] = {}
+        self._unfinished: set[str] = set()
+        """The matches without a result."""
+        self._unfetched: dict[str, MatchBrief] = {}
+        """The finished matches whose records were not fetched."""
         self._unseen: set[str] = set()
         """The matches that are no longer running, but whose end was not reported."""
         self._missing = 0
@@ -83,6 +87,11 @@ class LobbyProgress:
         known = self._matches.get(brief.match)
         if known is None or known.result is None:
             self._matches[brief.match] = brief
+            if brief.result is None:
+                self._unfinished.add(brief.match)
+            else:
+                self._unfinished.discard(brief.match)
+                self._unfetched[brief.match] = brief
         return known is None or (known.result is None) != (brief.result is None)
 
     async def follow(self, client: Client) -> AsyncIterator[str]:
@@ -116,9 +125,9 @@ class LobbyProgress:
         if self.view is None:
             return
         live = set() if self.closed is not None else self.view.live.keys()
-        ended = {key for key, brief in self._matches.items() if brief.result is not None}
-        unseen = self._matches.keys() - live - ended
-        missing = max(0, self.view.done - self.view.void - len(ended))
+        unseen = self._unfinished - live
+        ended = len(self._matches) - len(self._unfinished)
+        missing = max(0, self.view.done - self.view.void - ended)
         if missing > self._missing or not unseen <= self._unseen:
             self._missed_more = True
         self._unseen, self._missing = unseen, max(self._missing, missing)
@@ -151,16 +160,17 @@ class LobbyProgress:
             if error.code not in {Code.NO_SUCH_LOBBY, Code.WRONG_STATE}:
                 raise
 
-    async def fetch(self, url: str, directory: Path) -> dict[str, str]:
-        """Store the records of the finished matches; return their paths by match.
+    async def fetch(self, url: str, directory: Path) -> list[MatchBrief]:
+        """Store the records of the matches that have ended since the last call; return these.
 
         `url` is the server's address for clients.
         """
-        for brief in self.matches:
-            if brief.result is not None and brief.match not in self.records:
-                path = directory / f"{brief.game}-{brief.match}.jsonl"
-                self.records[brief.match] = str(await save_record(url, brief.match, path))
-        return self.records
+        fetched = sorted(self._unfetched.values(), key=lambda brief: brief.number)
+        for brief in fetched:
+            path = directory / f"{brief.game}-{brief.match}.jsonl"
+            self.records[brief.match] = str(await save_record(url, brief.match, path))
+            del self._unfetched[brief.match]
+        return fetched
 
     def apply(self, message: object) -> list[str]:
         """Apply a message and return lines about it; ignore other lobbies."""

@@ -8,9 +8,11 @@ import pytest
 from click.testing import CliRunner
 from click.testing import Result as CommandResult
 
+from kibitz.analysis import fault_report
 from kibitz.commands.play import play
 from kibitz.local.match_series import (
     MatchSeries,
+    SeriesOutcome,
     distinct_names,
     failed_to_start,
     has_strangers,
@@ -18,6 +20,7 @@ from kibitz.local.match_series import (
 )
 from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
+from kibitz.text.lobby_progress import LobbyProgress
 from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
 from kibitz_protocol.wire.records import Cause, Conduct, Player, Result, SeatResult
 from kibitz_server.accounts.names import RESERVED_WORDS, claim, skeleton
@@ -126,6 +129,24 @@ def test_who_crashes_before_its_first_move_could_not_start() -> None:
     assert failed_to_start(brief(2, None, Cause.CRASH)) is None
     assert failed_to_start(brief(1, None, Cause.TIME)) is None
     assert failed_to_start(brief(1, None, None).model_copy(update={"result": None})) is None
+
+
+def test_only_the_records_of_abnormal_matches_are_read_for_reports(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[Path] = []
+    monkeypatch.setattr(fault_report, "write_beside", read.append)
+    played = SeriesOutcome(LobbyProgress("L"))
+    causes = [None, *Cause]
+    for number, cause in enumerate(causes):
+        ended = brief(9, None, cause).model_copy(update={"match": str(number), "number": number})
+        played.course.add(ended)
+        played.course.records[ended.match] = f"{ended.match}.jsonl"
+    played.leave_reports()
+    normal = (None, Cause.RULES, Cause.RESIGNATION)
+    faulty = [number for number, cause in enumerate(causes) if cause not in normal]
+    assert read == [Path(f"{number}.jsonl") for number in faulty]
+    assert len(played.trouble) == len(faulty)
 
 
 @pytest.mark.parametrize(

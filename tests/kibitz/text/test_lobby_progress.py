@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -149,6 +150,30 @@ def test_a_house_bot_that_fails_is_told_once_a_failure() -> None:
         "star/any in seat 2 failed: it ended; it will not be restarted, and the seat is open to"
         " anyone"
     ]
+
+
+async def test_each_record_is_fetched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    async def save(url: str, match: str, path: Path) -> Path:
+        if len(asked) == 1:
+            asked.append("lost")
+            raise OSError("the connection was lost")
+        asked.append(match)
+        return path
+
+    monkeypatch.setattr(lobby_progress, "save_record", save)
+    course = LobbyProgress("L")
+    for match in (brief(3), brief(2, RESULT), brief(1, RESULT)):
+        course.apply(MatchStarted(lobby="L", match=match))
+    with pytest.raises(OSError, match="lost"):
+        await course.fetch("ws://127.0.0.1:9", tmp_path)
+    assert await course.fetch("ws://127.0.0.1:9", tmp_path) == [brief(2, RESULT)]
+    assert await course.fetch("ws://127.0.0.1:9", tmp_path) == []
+    course.apply(MatchEnded(lobby="L", match=brief(3, RESULT)))
+    assert await course.fetch("ws://127.0.0.1:9", tmp_path) == [brief(3, RESULT)]
+    assert asked == ["m1", "lost", "m2", "m3"]
+    assert course.records == {f"m{n}": str(tmp_path / f"star-m{n}.jsonl") for n in (1, 2, 3)}
 
 
 # --- events during a connection loss --------------------------------------------------------------
