@@ -102,6 +102,7 @@ def _imports(tree: ast.AST) -> Iterator[str]:
                 yield from (".".join(parts[: end + 1]) for end in range(len(parts)))
 
 
+@functools.cache
 def _resolve(name: str, importer: Path) -> Path | None:
     """Return the file that defines an imported name, or None if the import is not followed."""
     relative = name.lstrip(".")

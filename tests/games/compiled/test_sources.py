@@ -84,7 +84,13 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def forget() -> None:
     """Make this process reread sources."""
     importlib.invalidate_caches()
-    for cached in (sources.closure, sources._syntax, sources._home, cache.fingerprint):
+    for cached in (
+        sources.closure,
+        sources._syntax,
+        sources._home,
+        sources._resolve,
+        cache.fingerprint,
+    ):
         cached.cache_clear()
 
 
