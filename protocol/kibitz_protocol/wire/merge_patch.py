@@ -18,6 +18,9 @@ from pydantic_core import to_jsonable_python
 
 from kibitz_protocol.wire.values import Fields
 
+_SCALARS = frozenset({str, int, float, bool})
+_OBJECTS = (dict, BaseModel)
+
 
 def apply(target: Any, patch: Any) -> Any:
     """Return `target` with `patch` applied. Neither is changed; unpatched parts are shared."""
@@ -43,19 +46,23 @@ def difference(old: BaseModel | Mapping[str, Any], new: BaseModel | Mapping[str,
     patch: Fields = {}
     for name, value in after.items():
         former = before.get(name)
-        if former is value:
+        if former is value or value is None:
             continue
-        if isinstance(former, BaseModel) and former.__dict__ == getattr(value, "__dict__", None):
+        if type(value) in _SCALARS:  # first, because the checks for models are slow
+            if former != value:
+                patch[name] = value
+        elif isinstance(former, BaseModel) and former.__dict__ == getattr(value, "__dict__", None):
             continue  # fast: most models of a collection are equal
-        if isinstance(former, BaseModel | dict) and isinstance(value, BaseModel | dict):
+        elif isinstance(former, _OBJECTS) and isinstance(value, _OBJECTS):
             if inner := difference(former, value):
                 patch[name] = inner
         elif former != value:
             patch[name] = to_jsonable_python(value, exclude_none=True)
-    patch.update((name, None) for name in before if name not in after)
+    removed = (name for name, former in before.items() if former is not None)
+    patch.update((name, None) for name in removed if after.get(name) is None)
     return patch
 
 
 def _fields(value: BaseModel | Mapping[str, Any]) -> Mapping[str, Any]:
-    fields = value.__dict__ if isinstance(value, BaseModel) else value
-    return {name: field for name, field in fields.items() if field is not None}
+    """Return an object's fields; those that are None count as absent."""
+    return value.__dict__ if isinstance(value, BaseModel) else value

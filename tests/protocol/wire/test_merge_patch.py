@@ -47,6 +47,7 @@ _VALUES: st.SearchStrategy[Any] = st.recursive(
     max_leaves=8,
 )
 _OBJECTS = st.dictionaries(_NAMES, _VALUES, max_size=3)
+_WITH_NULLS = st.dictionaries(_NAMES, st.none() | _VALUES, max_size=3)
 
 
 @given(old=_OBJECTS, new=_OBJECTS)
@@ -61,6 +62,14 @@ def test_a_difference_leads_from_one_object_to_the_other(old: Fields, new: Field
 def test_a_difference_has_only_fields_that_differ(old: Fields, new: Fields) -> None:
     patch = difference(old, new)
     assert patch.keys() == {name for name in old | new if old.get(name) != new.get(name)}
+
+
+@given(old=_WITH_NULLS, new=_WITH_NULLS)
+def test_null_fields_count_as_absent(old: Fields, new: Fields) -> None:
+    bare = [
+        {name: value for name, value in each.items() if value is not None} for each in (old, new)
+    ]
+    assert difference(old, new) == difference(*bare)
 
 
 @given(old=_OBJECTS, new=_OBJECTS)
