@@ -28,7 +28,7 @@ import asyncio
 import logging
 import random
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -367,6 +367,9 @@ class NodesSimulation(Simulation):
         missing = _MISSING.search(data)
         if missing is not None:
             self._judge_missing(actor, missing[1].decode())
+
+    def directories(self) -> Iterable[Directory]:
+        return [node.process.directory for node in self.nodes if node.process is not None]
 
     def _judge_missing(self, actor: SimulatedClient, key: str) -> None:
         row = self.database.find(key)

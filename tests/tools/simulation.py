@@ -26,7 +26,7 @@ import hashlib
 import random
 import shutil
 import sqlite3
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -46,6 +46,7 @@ from kibitz_server.accounts import identity
 from kibitz_server.directory import directory as directory_directory
 from kibitz_server.directory import match_setup
 from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.registry import Registry
 from kibitz_server.handlers.requests import RequestHandlers
 from kibitz_server.housebots.process import HouseBots
 from kibitz_server.lobby.views import lobby_brief
@@ -490,11 +491,16 @@ class Simulation:
 
     # --- judgement ---
 
+    def directories(self) -> Iterable[Directory]:
+        """Return the directories of all running servers."""
+        return () if self._directory is None else (self._directory,)
+
     def check_lobbies(self) -> None:
-        """Compare what the server stores about its lobbies with their states."""
-        registry = None if self._directory is None else self._directory.registry
-        if registry is None:
-            return
+        """Compare what the servers store about their lobbies with the states of these."""
+        for directory in self.directories():
+            self._check_registry(directory.registry)
+
+    def _check_registry(self, registry: Registry) -> None:
         lobbies = registry.lobbies.values()
         begun = sum(len(lobby.engine.state.round.running) for lobby in lobbies)
         if registry.begun_matches != begun:
