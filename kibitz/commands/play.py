@@ -87,7 +87,7 @@ def play(
     Without BOTS you play against the computer in the terminal, at --level (1 is the weakest). A
     single bot plays ten games against the random bot and gets an Elo estimate.
 
-    Every bot runs in its own process on a private server. The command prints the results and the
+    Every file, program and search runs in its own process. The command prints the results and the
     path of the records. The exit status is 1 if a bot crashed, lost on time or failed in another
     way.
 

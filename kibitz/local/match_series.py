@@ -1,6 +1,7 @@
-"""A series of matches between bots on a private server, with a process for each bot.
+"""A series of matches between bots on a private server.
 
-Each match writes a record, and each bot a log beside them.
+Each bot has its own process, except house bots that need none (`residents`). Each match writes a
+record, and each process a log beside them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import itertools
 import json
 import re
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -197,7 +198,7 @@ async def play_series(
         opened(server.page(f"/lobby/{lobby}"))
         played = SeriesOutcome(LobbyProgress(lobby))
         async with contextlib.AsyncExitStack() as stack:
-            processes = await _start(plan, server, lobby, players, records, stack)
+            processes = await _start(plan, server, lobby, players, records, stack, played.trouble)
             await stack.enter_async_context(_compiling_rules(plan, server))
             referee = _SeriesMonitor(client, server, played, records, tell, advanced)
             await referee.follow(processes)
@@ -288,13 +289,20 @@ async def _start(
     players: Sequence[_Player],
     logs: Path,
     stack: contextlib.AsyncExitStack,
+    trouble: list[str],
 ) -> list[_BotProcess]:
+    """Start the bots and return their processes; `trouble` gets failures of resident bots."""
+    from kibitz.local.residents import Residents
+
     processes = []
-    secrets = [stack.enter_context(secret_descriptor(each.secret)).fileno() for each in players]
-    launches = _launches(plan, server.url, lobby, secrets)
-    for name, launching in zip(plan.names, launches, strict=True):
+    residents = await stack.enter_async_context(Residents(trouble))
+    for name, bot, player in zip(plan.names, plan.bots, players, strict=True):
+        place = Place(url=server.url, lobby=lobby, name=name, at_once=plan.at_once)
+        if not plan.limits and residents.admit(bot, place, player.secret):
+            continue
         log = logs / f"{name}.log"
-        launch = await stack.enter_async_context(launching)
+        secret = stack.enter_context(secret_descriptor(player.secret)).fileno()
+        launch = await stack.enter_async_context(_launch(plan, bot, place, secret))
         process = await stack.enter_async_context(
             child_process(launch.command, log, env=launch.env, descriptors=launch.descriptors)
         )
@@ -302,24 +310,23 @@ async def _start(
     return processes
 
 
-def _launches(
-    plan: MatchSeries, url: str, lobby: str, secrets: Sequence[int]
-) -> Iterator[contextlib.AbstractAsyncContextManager[Launch]]:
-    """Yield the launch of each player, isolated unless it is a house bot.
+def _launch(
+    plan: MatchSeries, bot: str | Program, place: Place, secret: int
+) -> contextlib.AbstractAsyncContextManager[Launch]:
+    """Provide the launch of a player, isolated unless it is a house bot.
 
-    `secrets` are the descriptors from which the processes read their players' secrets.
+    `secret` is the descriptor from which the process reads its player's secret.
     """
-    for name, bot, secret in zip(plan.names, plan.bots, secrets, strict=True):
-        yield player_launch(
-            bot,
-            Place(url=url, lobby=lobby, name=name, at_once=plan.at_once),
-            base=Path.cwd(),
-            isolation=plan.isolation,
-            env={"KIBITZ_RESUME_FD": str(secret)},
-            descriptors=[secret],
-            limits=plan.limits,
-            memory=plan.memory,
-        )
+    return player_launch(
+        bot,
+        place,
+        base=Path.cwd(),
+        isolation=plan.isolation,
+        env={"KIBITZ_RESUME_FD": str(secret)},
+        descriptors=[secret],
+        limits=plan.limits,
+        memory=plan.memory,
+    )
 
 
 def has_strangers(plan: MatchSeries) -> bool:
