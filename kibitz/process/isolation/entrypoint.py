@@ -41,8 +41,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     given, command = _parser().parse_args(words[:at]), words[at + 1 :]
     for directory in given.mkdir:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for source, target in given.copy:
-        copy_cache(source, target)
+    for source, target in given.link:
+        link_cache(source, target)
     if given.listen is not None:
         share_listener(given.control, given.listen)
     with contextlib.suppress(OSError):
@@ -61,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="entrypoint", description="Run a bot within limits.")
     made.add_argument("--mkdir", type=Path, action="append", default=[])
-    made.add_argument("--copy", type=Path, nargs=2, action="append", default=[])
+    made.add_argument("--link", type=Path, nargs=2, action="append", default=[])
     made.add_argument("--listen", type=int, metavar="PORT")
     made.add_argument("--control", type=int, metavar="FD")
     made.add_argument("--processes", type=int)
@@ -71,13 +71,18 @@ def _parser() -> argparse.ArgumentParser:
     return made
 
 
-def copy_cache(source: Path, target: Path) -> None:
-    """Copy the readable files of a cache; missing ones are recompiled."""
+def link_cache(source: Path, target: Path) -> None:
+    """Link the files of a cache, which the bot can replace but not change; links that fail are
+    recompiled.
+
+    A process must be able to write its lock files, so they are left out.
+    """
     with contextlib.suppress(OSError, shutil.Error):
         if source.is_dir():
-            shutil.copytree(source, target, dirs_exist_ok=True)
+            own = shutil.ignore_patterns("*.lock")
+            shutil.copytree(source, target, copy_function=os.symlink, ignore=own)
         else:
-            shutil.copyfile(source, target)
+            target.symlink_to(source)
 
 
 def share_listener(control: int, port: int) -> None:

@@ -150,7 +150,7 @@ class _Scratch:
     words: Sequence[str] = ()
     """Options for `entrypoint`."""
     cache: Path | None = None
-    """The cache directory to bind; its content is copied inside the sandbox."""
+    """The cache directory to bind; its files are linked inside the sandbox."""
 
 
 @contextlib.contextmanager
@@ -164,9 +164,9 @@ def _scratch() -> Iterator[Path]:
 
 
 def _prepare(isolation: Isolation, scratch: Path, user: int | None) -> _Scratch:
-    """Create the directories that a bot may write to, with a copy of the compile cache.
+    """Create the directories that a bot may write to, with links to the compile cache.
 
-    Each bot gets its own copy, since any process that loads the cache executes its code.
+    Each bot gets its own links, since any process that loads the cache executes its code.
     """
     from kibitz_games.compiled import kernels
 
@@ -175,7 +175,7 @@ def _prepare(isolation: Isolation, scratch: Path, user: int | None) -> _Scratch:
         home = Path(SCRATCH)
         words = ["--mkdir", f"{home}/home", "--mkdir", f"{home}/kernels"]
         for part in parts:
-            words += ["--copy", str(part), f"{home}/kernels/{part.name}"]
+            words += ["--link", str(part), f"{home}/kernels/{part.name}"]
         return _Scratch(_home_environment(home), words, kernels.cache_directory())
     for name in ("home", "kernels"):
         (scratch / name).mkdir()
@@ -190,14 +190,16 @@ def _prepare(isolation: Isolation, scratch: Path, user: int | None) -> _Scratch:
 
 def _link_or_copy(source: Path, target: Path) -> None:
     """Link a cache file, which is never written in place, or copy it if linking fails."""
-    try:
-        if source.is_dir():
-            shutil.copytree(source, target, copy_function=os.link)
-        else:
-            os.link(source, target)
-    except (OSError, shutil.Error):
-        shutil.rmtree(target, ignore_errors=True)
-        entrypoint.copy_cache(source, target)
+    own = shutil.ignore_patterns("*.lock")  # a process must be able to write its lock files
+    for put in (os.link, shutil.copyfile):
+        try:
+            if source.is_dir():
+                shutil.copytree(source, target, copy_function=put, ignore=own)
+            else:
+                put(source, target)
+            return
+        except (OSError, shutil.Error):
+            shutil.rmtree(target, ignore_errors=True)
 
 
 def _current_cache(shared: Path) -> list[Path]:

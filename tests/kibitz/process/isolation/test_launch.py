@@ -83,21 +83,31 @@ async def test_a_bot_inherits_a_secret_and_shows_it_to_nobody() -> None:
 
 
 @pytest.mark.e2e
+@pytest.mark.parametrize("tool", ["none", "setpriv", "bwrap"])
 async def test_its_home_and_its_cache_are_its_own_and_gone_afterwards(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if tool != "none" and (why := unusable(tool, [], [])) is not None:
+        pytest.skip(why)
+    for directory in (tmp_path, *tmp_path.parents[:2]):
+        directory.chmod(0o755)
     (tmp_path / "kernel").write_text("good code")
+    (tmp_path / "rules-1").mkdir()
+    (tmp_path / "rules-1" / "kernel.nbc").write_text("machine code")
+    (tmp_path / "rules-1" / "kernel.lock").touch()
     monkeypatch.setenv("KIBITZ_CACHE", str(tmp_path))
     code = (
         "import os\n"
         "cache = os.environ['KIBITZ_CACHE']\n"
         "assert open(cache + '/kernel').read() == 'good code'\n"
+        "assert os.listdir(cache + '/rules-1') == ['kernel.nbc']\n"
+        "assert open(cache + '/rules-1/kernel.nbc').read() == 'machine code'\n"
         "open(cache + '/new', 'w').write('bad code')\n"
         "os.replace(cache + '/new', cache + '/kernel')\n"
         "open(os.environ['HOME'] + '/diary', 'w').write('mine')\n"
         "print(cache)"
     )
-    cache = Path(await output(code))
+    cache = Path(await output(code, tool))
     assert cache != tmp_path
     with pytest.raises(FileNotFoundError):
         os.stat(cache)
