@@ -79,6 +79,7 @@ def _write(path: Path, text: str) -> None:
     """Write a file that other processes may read or write concurrently."""
     with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False) as file:
         file.write(text)
+        os.chmod(file.name, 0o644)  # as numba's files: isolated bots of another user read it
     os.replace(file.name, path)
 
 

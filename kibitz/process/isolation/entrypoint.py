@@ -17,7 +17,6 @@ import argparse
 import contextlib
 import os
 import resource
-import shutil
 import socket
 import sys
 from collections.abc import Sequence
@@ -61,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="entrypoint", description="Run a bot within limits.")
     made.add_argument("--mkdir", type=Path, action="append", default=[])
-    made.add_argument("--link", type=Path, nargs=2, action="append", default=[])
+    made.add_argument("--link", nargs=2, action="append", default=[])
     made.add_argument("--listen", type=int, metavar="PORT")
     made.add_argument("--control", type=int, metavar="FD")
     made.add_argument("--processes", type=int)
@@ -71,18 +70,19 @@ def _parser() -> argparse.ArgumentParser:
     return made
 
 
-def link_cache(source: Path, target: Path) -> None:
-    """Link the files of a cache, which the bot can replace but not change; links that fail are
-    recompiled.
+def link_cache(source: str, target: str) -> None:
+    """Link the readable files of a cache, which the bot can replace but not change.
 
-    A process must be able to write its lock files, so they are left out.
+    Lock files are left out, because a process must be able to write them. What is missing is
+    recompiled.
     """
-    with contextlib.suppress(OSError, shutil.Error):
-        if source.is_dir():
-            own = shutil.ignore_patterns("*.lock")
-            shutil.copytree(source, target, copy_function=os.symlink, ignore=own)
-        else:
-            target.symlink_to(source)
+    with contextlib.suppress(OSError):
+        if os.path.isdir(source):
+            os.mkdir(target)
+            for name in os.listdir(source):
+                link_cache(f"{source}/{name}", f"{target}/{name}")
+        elif not source.endswith(".lock") and os.access(source, os.R_OK):
+            os.symlink(source, target)
 
 
 def share_listener(control: int, port: int) -> None:
