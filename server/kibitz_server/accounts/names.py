@@ -24,12 +24,10 @@ from __future__ import annotations
 
 import itertools
 import re
+import string
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-
-from confusable_homoglyphs.categories import alias
-from confusable_homoglyphs.confusables import confusables_data
 
 MAX_LENGTH = 32
 """The maximum length of a normalized name, in characters."""
@@ -49,6 +47,35 @@ SCRIPT_COMBINATIONS = (
 _SCRIPTLESS = frozenset({"COMMON", "INHERITED"})
 _LEET = str.maketrans("435897", "aesbgt")
 """Digits that can be read as letters; `skeleton` handles 0 and 1."""
+_ASCII_SKELETONS = str.maketrans(
+    dict(zip(string.ascii_uppercase, string.ascii_lowercase, strict=True))
+    | {
+        '"': "\ua78c\ua78c",
+        "%": "\xba\u2cc7\u2080",
+        "&": "\ua778",
+        "'": "\ua78c",
+        "-": "\u2cbb",
+        "/": "\u2cc7",
+        "0": "o",
+        "1": "i",
+        "2": "\u01a8",
+        "3": "\u021d",
+        "4": "\uab9e",
+        "5": "\U000118db",
+        "6": "\u0431",
+        "7": "\U000104fa",
+        "8": "\u0223",
+        "9": "\u2ccb",
+        "?": "\u0242",
+        "l": "i",
+        "L": "i",
+        "m": "rn",
+        "M": "rn",
+        "`": "\ua78c",
+        "|": "i",
+    }
+)
+"""The skeletons of ASCII characters, so that a process with ASCII names builds no large table."""
 _MAX_DIGITS = 2
 """A reserved word stays reserved with up to this many digits around it, as in ``admin 7``."""
 _PUNCTUATION = " ._-"
@@ -101,8 +128,8 @@ def claim(name: str) -> str:
 
 
 def prepare() -> None:
-    """Build the tables in advance, which takes a fifth of a second."""
-    claim("guest")
+    """Build the tables for names beyond ASCII in advance, which takes a fifth of a second."""
+    _confusables()
 
 
 def _has_refused_word(text: str) -> bool:
@@ -146,13 +173,15 @@ def house_name(personality: str, level: int | None, taken: Collection[str]) -> s
 def skeleton(name: str) -> str:
     """Return the text that `name` shares with all names that look like it."""
     if name.isascii():
-        return name.translate(_ascii_skeletons())
+        return name.translate(_ASCII_SKELETONS)
     text = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", name))
     return "".join(_skeleton_of_char(char) for char in text)
 
 
 def _refuse_mixture(text: str) -> None:
     """Refuse letters of scripts that are not used together, and mixed digit systems."""
+    from confusable_homoglyphs.categories import alias  # reads a large file
+
     scripts = {alias(char) for char in text} - _SCRIPTLESS
     if len(scripts) > 1 and not any(scripts <= together for together in SCRIPT_COMBINATIONS):
         mixed = " and ".join(sorted(script.capitalize() for script in scripts))
@@ -221,12 +250,6 @@ def _skeleton_of_char(char: str) -> str:
 
 
 @cache
-def _ascii_skeletons() -> Mapping[int, str]:
-    """Return the `str.translate` table that maps an ASCII text to its skeleton."""
-    return {code: _skeleton_of_char(chr(code)) for code in range(128)}
-
-
-@cache
 def _confusables() -> Mapping[str, str]:
     """Return the canonical text for each character in the table of confusables.
 
@@ -236,6 +259,8 @@ def _confusables() -> Mapping[str, str]:
     already contain Latin letters or digits. For example, small Greek nu looks like v and capital nu
     like N, but v and n must stay different.
     """
+    from confusable_homoglyphs.confusables import confusables_data  # reads a large file
+
     classes = _ConfusableClasses()
     pairs = [
         (_without_direction_marks(char), _without_direction_marks(pair["c"]))

@@ -117,6 +117,11 @@ def test_ascii_letters_and_digits_collide_only_as_they_look() -> None:
     assert [look for look in classes.values() if len(look) > 1] == ["il1", "o0"]
 
 
+def test_each_ascii_character_has_the_skeleton_that_the_confusables_give_it() -> None:
+    characters = [*map(chr, range(128))]
+    assert [*map(skeleton, characters)] == [*map(names._skeleton_of_char, characters)]
+
+
 @given(st.text(st.characters(max_codepoint=127)))
 def test_an_ascii_name_has_the_skeleton_that_it_has_before_other_letters(text: str) -> None:
     assert skeleton(f"{text}ж") == skeleton(text) + skeleton("ж")
