@@ -30,13 +30,13 @@ MAX_SAFE_INT = 2**53 - 1
 class Strict(BaseModel):
     """A model that peers send to the server. It refuses unknown fields and infinite numbers."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 class Tolerant(BaseModel):
     """A model that the server sends. Readers ignore unknown fields."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False, defer_build=True)
 
 
 Millis: TypeAlias = Annotated[int, Field(ge=0, le=MAX_SAFE_INT)]
