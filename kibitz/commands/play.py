@@ -14,7 +14,6 @@ from typing import Any
 import click
 
 from kibitz.browser import show_page
-from kibitz.local.computer_match import play_computer
 from kibitz.local.match_series import (
     AT_ONCE,
     MatchSeries,
@@ -106,6 +105,8 @@ def play(
     """
     plan = _plan(game, bots, pairs, given)
     if not plan.bots:
+        from kibitz.local.computer_match import play_computer
+
         play_computer(plan.game, level, given["tc"])
         return
     alone = len(plan.bots) == 1
