@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
 def link_cache(source: str, target: str) -> None:
     """Link the readable files of a cache, which the bot can replace but not change.
 
-    Lock files are left out, because a process must be able to write them. What is missing is
+    Lock files are left out, because a process must be able to write them. Missing files are
     recompiled.
     """
     with contextlib.suppress(OSError):
