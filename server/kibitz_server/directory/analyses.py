@@ -199,7 +199,7 @@ class AnalysisProcesses:
             if line.isdecimal():
                 judged(int(line))
 
-        process = HouseBotProcess(heard)
+        process = HouseBotProcess(heard, name="its process")
         timer = asyncio.get_running_loop().call_later(self._timeout_s, process.stop)
         with tempfile.TemporaryDirectory(prefix="kibitz-analysis-") as folder:
             out = Path(folder) / "analysis.json"

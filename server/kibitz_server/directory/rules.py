@@ -129,7 +129,7 @@ class Rules:
             self._background.stop()
         async with self._one_compiler:
             if not self._is_compiled(game):
-                await self._run_compiler(game, HouseBotProcess(), awaited=True)
+                await self._run_compiler(game, _compiler_process(), awaited=True)
 
     async def _run_compiler(self, game: str, process: HouseBotProcess, *, awaited: bool) -> None:
         if self._compile_command is None:
@@ -146,11 +146,15 @@ class Rules:
             stopped = True
             while stopped and game in self._missing and not self._is_compiled(game):
                 async with self._one_compiler:
-                    self._background = HouseBotProcess()
+                    self._background = _compiler_process()
                     await self._run_compiler(game, self._background, awaited=False)
                     stopped, self._background = self._background.stopping, None
                 # Waiting requests go first.
                 await asyncio.sleep(0)
+
+
+def _compiler_process() -> HouseBotProcess:
+    return HouseBotProcess(name="the compiler's process")
 
 
 @contextlib.contextmanager

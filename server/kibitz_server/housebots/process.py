@@ -52,13 +52,16 @@ ENVIRONMENT_PREFIXES = ("LC_", "NUMBA_")
 
 
 class HouseBotProcess:
-    """A process of a house bot, from its start until it is reaped."""
+    """A process of a house bot, a compiler or an analysis, from its start until it is reaped."""
 
-    __slots__ = ("_lines", "_on_line", "_process", "_stop_requested", "status")
+    __slots__ = ("_lines", "_name", "_on_line", "_process", "_stop_requested", "status")
 
-    def __init__(self, on_line: Callable[[str], object] | None = None) -> None:
-        """`on_line` is called with each line of output."""
+    def __init__(
+        self, on_line: Callable[[str], object] | None = None, *, name: str = "the bot's process"
+    ) -> None:
+        """`on_line` is called with each line of output; `name` is for messages."""
         self._on_line = on_line
+        self._name = name
         self._lines: deque[str] = deque(maxlen=LOG_LINES)
         self._process: asyncio.subprocess.Process | None = None
         self._stop_requested = asyncio.Event()
@@ -77,7 +80,7 @@ class HouseBotProcess:
     @property
     def log_tail(self) -> str:
         """The exit status, and the last lines of output."""
-        ended = f"the bot's process ended with status {self.status}"
+        ended = f"{self._name} ended with status {self.status}"
         return "\n".join([*self._lines, ended])
 
     @property

@@ -175,6 +175,7 @@ async def test_a_process_that_fails_is_logged(code: str, caplog: pytest.LogCaptu
     with pytest.raises(AnalysisFailed, match="the server's log says why"):
         await processes(code)("m1", 50, int)
     assert "the analysis of match m1 failed" in caplog.text
+    assert "its process ended with status" in caplog.text
 
 
 @pytest.mark.e2e

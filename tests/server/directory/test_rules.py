@@ -153,7 +153,7 @@ async def test_a_compiler_that_fails_is_told_of_and_the_thread_does_it(
     await Rules(GAMES, tasks.spawn, compilers).load(["toy-grid"])
     assert "toy-grid" in loading.threads
     assert "cannot compile the rules of toy-grid ahead of time" in caplog.text
-    assert "status 5" in caplog.text
+    assert "the compiler's process ended with status 5" in caplog.text
     await tasks.end()
 
 
