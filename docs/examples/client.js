@@ -1,11 +1,19 @@
 // A client for any game that uses only the protocol: it joins a lobby, plays random legal actions, and
 // follows the lobby, the hall and the drawing of each of its matches. It needs Node.js 22.
 //
-//     node client.js ws://127.0.0.1:8765 LOBBY NAME
+//     kibitz play line-nim line-nim/random -- node docs/examples/client.js
+//     node docs/examples/client.js ws://127.0.0.1:8765 LOBBY NAME
 //
 // It prints a line of JSON when a match begins or ends. At the end it prints the final state of the
 // lobby, the hall and the drawings.
 "use strict";
+
+const { readFileSync } = require("node:fs");
+
+/** Choose one of the legal actions. Put your ideas here. */
+function choose(picks) {
+  return picks[Math.floor(Math.random() * picks.length)].action;
+}
 
 class Connection {
   #socket;
@@ -72,9 +80,10 @@ class Player {
   /** Each match's drawing, and the number of the last entry in the drawing. */
   matches = new Map();
 
-  constructor(url, lobby, name) {
+  /** `who` is the player's name, or the secret of one who is already registered. */
+  constructor(url, lobby, who) {
     this.key = lobby;
-    this.name = name;
+    this.who = who;
     this.connection = new Connection(url, (message) => this.#follow(message));
     this.over = new Promise((resolve) => { this.end = resolve; });
   }
@@ -83,9 +92,9 @@ class Player {
     const { connection } = this;
     await connection.open();
     // `drawn` requests drawings, and lists the legal actions of every game.
-    const hello = { versions: [1], name: this.name, kind: "bot", agent: "client.js", views: "drawn" };
+    const hello = { versions: [1], ...this.who, kind: "bot", agent: "client.js", views: "drawn" };
     await connection.ask("hello", hello);
-    await connection.ask("subscribe", { topic: "hall" });
+    await connection.ask("subscribe", { topic: "hall" }).catch(report); // an event's server refuses it
     await connection.ask("join", { lobby: this.key });
     await connection.ask("ready", { lobby: this.key });
     await Promise.race([this.over, connection.closed]);
@@ -156,8 +165,7 @@ class Player {
   }
 
   #move({ match, ply, picks }) {
-    const { action } = picks[Math.floor(Math.random() * picks.length)];
-    this.connection.ask("move", { match, ply, action }).catch(report);
+    this.connection.ask("move", { match, ply, action: choose(picks) }).catch(report);
   }
 }
 
@@ -169,8 +177,10 @@ function report(error) {
   console.error(error.message);
 }
 
-const [url, lobby, name] = process.argv.slice(2);
-new Player(url, lobby, name).play().catch((error) => {
+const { KIBITZ_SERVER, KIBITZ_LOBBY, KIBITZ_RESUME_FD } = process.env;
+const [url = KIBITZ_SERVER, lobby = KIBITZ_LOBBY, name] = process.argv.slice(2);
+const who = name ? { name } : { resume: readFileSync(Number(KIBITZ_RESUME_FD), "utf8") };
+new Player(url, lobby, who).play().catch((error) => {
   report(error);
   process.exitCode = 1;
 });

@@ -27,7 +27,7 @@ class Language:
     run: str
     """The command that runs the bot."""
     build: str | None = None
-    """The command that compiles it, if any."""
+    """The command that compiles it or installs what it needs, if any."""
 
 
 LANGUAGES: Final[Mapping[str, Language]] = {
@@ -40,12 +40,20 @@ LANGUAGES: Final[Mapping[str, Language]] = {
     ".java": Language("Java", "java {name}.java"),
 }
 """The languages besides Python, by the suffix of a bot's file."""
+CLIENTS: Final[Mapping[str, Language]] = {
+    ".js": Language("JavaScript", "node {name}.js"),
+    ".ts": Language("TypeScript", "node {name}.ts", "npm install kibitz-client"),
+}
+"""The languages of bots that connect over a websocket by themselves."""
 
 
 @click.command("new", short_help="Create a starter bot; the suffix selects the language.")
 @click.argument("name")
 @click.option("--game", help="The game that the bot plays.")
-def new_bot(name: str, game: str | None) -> None:
+@click.option(
+    "--websocket", is_flag=True, help="Write a .js or .ts bot that connects by itself, not --stdio."
+)
+def new_bot(name: str, game: str | None, websocket: bool) -> None:
     """Write a working bot: a directory NAME with a Python bot and its test, or a single file.
 
     The file suffix sets the language: .py, .js, .ts, .c, .cpp, .rs, .go or .java.
@@ -54,6 +62,7 @@ def new_bot(name: str, game: str | None) -> None:
     kibitz bot new mybot
     kibitz bot new mybot.py
     kibitz bot new mybot.go --game line-nim
+    kibitz bot new mybot.ts --websocket
     """
     path = Path(name)
     if not NAME.fullmatch(path.stem):
@@ -61,14 +70,18 @@ def new_bot(name: str, game: str | None) -> None:
             f"expected a name of up to 24 letters, digits, - and _, not {path.stem!r}"
         )
     values = _values(path.stem, game)
-    if not path.suffix:
+    if websocket:
+        if path.suffix not in CLIENTS:
+            raise click.UsageError(f"--websocket is for .js and .ts, not {path.name!r}")
+        _write_file(path, "client", CLIENTS[path.suffix], values, "--")
+    elif not path.suffix:
         _write_directory(path, values)
     elif path.suffix == ".py":
         text = starters.text_of(Path("python", "bot.py.tmpl"), values)
         _write_new(path, text.replace("bot.py", path.name))
         _tell_next(path.parent, f"kibitz play {values['game']} {path.name} {values['opponents']}")
     elif path.suffix in LANGUAGES:
-        _write_file(path, LANGUAGES[path.suffix], values)
+        _write_file(path, "bot", LANGUAGES[path.suffix], values, "--stdio --")
     else:
         suffixes = ", ".join([".py", *LANGUAGES])
         raise click.UsageError(
@@ -98,16 +111,19 @@ def _write_directory(directory: Path, values: Mapping[str, str]) -> None:
     _tell_next(directory, "python -m unittest", play)
 
 
-def _write_file(path: Path, language: Language, values: Mapping[str, str]) -> None:
-    """Copy the example of a language to `path`."""
-    source = next(place for place in EXAMPLES if place.is_dir()) / f"bot{path.suffix}"
+def _write_file(
+    path: Path, example: str, language: Language, values: Mapping[str, str], protocol: str
+) -> None:
+    """Copy the example of a language to `path`; `protocol` goes before its command."""
+    source = next(place for place in EXAMPLES if place.is_dir()) / f"{example}{path.suffix}"
     text = source.read_text(encoding="utf-8")
-    text = text.replace(f"docs/examples/bot{path.suffix}", path.name)
+    text = text.replace(f"docs/examples/{source.name}", path.name)
+    text = text.replace(f'"{source.name}"', f'"{path.name}"')
     text = text.replace("-o bot ", f"-o {path.stem} ").replace("./bot\n", f"./{path.stem}\n")
     _write_new(path, text)
     build = [language.build.format_map(values)] if language.build else []
     run = language.run.format_map(values)
-    play = "kibitz play {game} {opponents} --stdio -- ".format_map(values) + run
+    play = f"{'kibitz play {game} {opponents}'.format_map(values)} {protocol} {run}"
     _tell_next(path.parent, *build, play)
 
 

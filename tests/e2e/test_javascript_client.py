@@ -22,7 +22,7 @@ from kibitz_protocol.wire.lobbies import (
 )
 from kibitz_protocol.wire.merge_patch import apply
 from kibitz_protocol.wire.messages import LobbyNews
-from tests.clients.web.node import NODE, needs_node
+from tests.clients.web.node import NODE, needs_node, websocket_flag
 from tests.tools.command import Kibitz
 
 CLIENT = Path(__file__).parents[2] / "docs" / "examples" / "client.js"
@@ -40,13 +40,6 @@ SETTINGS = LobbySettings(
     ],
 )
 ENOUGH_S = 60
-
-
-def websocket_flag() -> list[str]:
-    """Return the option that enables WebSocket in Node before 22."""
-    assert NODE is not None
-    version = subprocess.run([NODE, "--version"], capture_output=True, text=True, check=True).stdout
-    return ["--experimental-websocket"] if int(version[1:].split(".")[0]) < 22 else []
 
 
 async def follow_to_the_end(host: Client, lobby: str) -> LobbyView:

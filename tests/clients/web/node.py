@@ -30,3 +30,10 @@ def run_node(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[st
         timeout=TIMEOUT_S,
         check=False,
     )
+
+
+def websocket_flag() -> list[str]:
+    """Return the option that enables WebSocket in Node before 22."""
+    assert NODE is not None
+    version = subprocess.run([NODE, "--version"], capture_output=True, text=True, check=True).stdout
+    return ["--experimental-websocket"] if int(version[1:].split(".")[0]) < 22 else []

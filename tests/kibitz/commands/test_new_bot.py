@@ -14,11 +14,19 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kibitz.cli import kibitz
-from kibitz.commands.new_bot import LANGUAGES
+from kibitz.commands.new_bot import CLIENTS, LANGUAGES
 from kibitz_bots.loading import load
+from tests.clients.web.node import NODE, websocket_flag
 
+ROOT = Path(__file__).parents[3]
+TSC = ROOT / "tests" / "tools" / "web" / "node_modules" / "typescript" / "bin" / "tsc"
 TYPES_SINCE = (22, 18)
 """The first version of Node.js that runs TypeScript without a flag."""
+NODE_TYPES = """
+declare module "node:fs" { export function readFileSync(path: number, encoding: "utf8"): string; }
+declare const process: { env: Record<string, string | undefined> };
+"""
+"""What the starter uses of the types of Node.js, which are a package of their own."""
 
 
 def new_bot(*words: str) -> Result:
@@ -82,6 +90,49 @@ def test_a_starter_plays_matches(starter: list[str], tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     result = json.loads(done.stdout)
     assert (len(result["matches"]), result["trouble"]) == (2, [])
+
+
+@pytest.fixture
+def client_program(suffix: str, tmp_path: Path) -> list[str]:
+    """The command of a bot that connects by itself, in JavaScript that the installed Node runs."""
+    if NODE is None:
+        pytest.skip("node is not installed")
+    done = new_bot(str(tmp_path / f"my-bot{suffix}"), "--game", "line-nim", "--websocket")
+    assert done.exit_code == 0, done.output
+    assert f"kibitz play line-nim line-nim/random -- node my-bot{suffix}" in done.output
+    if suffix == ".ts":
+        if not TSC.is_file():
+            pytest.skip("typescript is not installed (`make web-check`)")
+        package = tmp_path / "node_modules" / "kibitz-client"
+        made = run(ROOT, "make", "client-package", f"CLIENT={package}")
+        assert made.returncode == 0, made.stdout + made.stderr
+        types = Path("src/node.d.ts")
+        (tmp_path / types).parent.mkdir()
+        (tmp_path / types).write_text(NODE_TYPES)
+        (tmp_path / "package.json").write_text('{"type": "module"}')
+        strict = ["--strict", "--target", "es2023", "--module", "nodenext"]
+        built = run(tmp_path, NODE, str(TSC), *strict, str(types), "my-bot.ts")
+        assert built.returncode == 0, built.stdout
+    return ["node", *websocket_flag(), "my-bot.js"]
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("suffix", CLIENTS)
+def test_a_starter_over_a_websocket_plays_matches(
+    client_program: list[str], tmp_path: Path
+) -> None:
+    words = ["play", "--json", "--games", "2", "line-nim", "line-nim/random", "--"]
+    done = run(tmp_path, sys.executable, "-m", "kibitz", *words, *client_program)
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads(done.stdout)
+    assert (len(result["matches"]), result["trouble"]) == (2, [])
+
+
+def test_a_bot_over_a_websocket_is_in_javascript_or_typescript(tmp_path: Path) -> None:
+    done = new_bot(str(tmp_path / "bot.go"), "--websocket")
+    assert done.exit_code == 2
+    assert "--websocket is for .js and .ts, not 'bot.go'" in done.output
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.e2e

@@ -121,6 +121,7 @@ export class Connection extends EventTarget {
   #secret;
   /** @type {Credentials} */
   #hello;
+  #kind;
   /** @type {Map<number, Pending>} */
   #pending = new Map();
   /** @type {{resolve: (welcome: Welcome) => void, reject: (refusal: Refusal) => void}[]} */
@@ -130,14 +131,15 @@ export class Connection extends EventTarget {
   #instance = randomSecret();
 
   /**
-   * @param {{url: string, hello?: Credentials, storage: Store}} options
+   * @param {{url: string, hello?: Credentials, storage: Store, kind?: "bot" | "human"}} options
    *   `url` is that of the websocket; `storage` keeps this player's secret across visits
    */
-  constructor({ url, hello = {}, storage }) {
+  constructor({ url, hello = {}, storage, kind = "human" }) {
     super();
     this.#addresses = new Addresses(url);
     this.#secret = new Secret(url, storage);
     this.#hello = hello;
+    this.#kind = kind;
   }
 
   get state() {
@@ -292,7 +294,7 @@ export class Connection extends EventTarget {
         type: "hello",
         id: helloId,
         versions: VERSIONS,
-        kind: "human",
+        kind: this.#kind,
         views: "drawn",
         agent: AGENT,
         instance: this.#instance,
