@@ -26,7 +26,7 @@ NODE_TYPES = """
 declare module "node:fs" { export function readFileSync(path: number, encoding: "utf8"): string; }
 declare const process: { env: Record<string, string | undefined> };
 """
-"""What the starter uses of the types of Node.js, which are a package of their own."""
+"""The part of the types of Node.js that the starter uses; they are a package of their own."""
 
 
 def new_bot(*words: str) -> Result:
