@@ -189,7 +189,7 @@ def _run(step: Step, place: Path, environment: dict[str, str]) -> str:
     if done.returncode == 0:
         return ""
     lines = done.stderr.strip().splitlines() or [f"status {done.returncode}"]
-    return f"`{Path(step.words[0]).name}` failed: {lines[-1]:.100}"
+    return f"`{Path(step.words[0]).name}` failed: {lines[-1]:.200}"
 
 
 def _cpu_seconds() -> float:

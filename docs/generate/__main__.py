@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import docs.generate
+from benchmarks import first_minutes as minutes
 from benchmarks.experiments import coverage, outcomes, table
 from benchmarks.strength import results
 from docs.generate import (
@@ -18,6 +19,7 @@ from docs.generate import (
     environments,
     exit_statuses,
     experiments,
+    first_minutes,
     messages,
     metrics,
     package_picture,
@@ -68,6 +70,8 @@ def pages() -> Mapping[Path, str]:
     }
     learning = DOCS / "how-to" / "learning.md"
     found[learning] = environments.page(learning.read_text(encoding="utf-8"), games)
+    install = DOCS / "how-to" / "install.md"
+    found[install] = first_minutes.page(install.read_text(encoding="utf-8"), minutes.load_results())
     for name in games:
         path = DOCS / "games" / f"{name}.md"
         found[path] = bots.game_page(path.read_text(encoding="utf-8"), name)
