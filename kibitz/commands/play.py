@@ -35,6 +35,7 @@ from kibitz.text import series_score
 from kibitz.text.lobby_progress import LobbyProgress
 from kibitz_bots.adapters.external_program import WithProgram, program_options
 from kibitz_bots.number_types import COUNT, SEED
+from kibitz_protocol.wire.clocks import TimeControl
 
 
 @click.command(cls=WithProgram, short_help="Play bots against each other on this machine.")
@@ -105,10 +106,7 @@ def play(
     """
     plan = _plan(game, bots, pairs, given)
     if not plan.bots:
-        from kibitz.local.computer_match import play_computer
-
-        play_computer(plan.game, level, given["tc"])
-        return
+        return _play_computer(plan.game, level, given["tc"])
     alone = len(plan.bots) == 1
     told = ignore if quiet else tell
     plan = _prepare(with_opponents(plan), records, db, told, given)
@@ -130,6 +128,12 @@ def play(
         )
     )
     sys.exit(1 if played.trouble else 0)
+
+
+def _play_computer(game: GameChoice, level: int, control: TimeControl) -> None:
+    from kibitz.local.computer_match import play_computer  # needs much that matches of bots do not
+
+    play_computer(game, level, control)
 
 
 def _prepare(

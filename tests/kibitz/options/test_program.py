@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from kibitz.commands.play import play
-from kibitz.local.match_series import MatchSeries, _launches
+from kibitz.local.match_series import MatchSeries, _launch
+from kibitz.local.player_launch import Place
 from kibitz.options import program
 from kibitz.options.notation import GameChoice
 from kibitz.options.program import Program
@@ -134,8 +135,9 @@ async def test_every_player_has_a_name_of_its_own_and_a_command() -> None:
     plan = MatchSeries(game=GameChoice("five-in-a-row"), bots=[*programs, "one.py"])
     assert plan.names == ["one", "one-2", "one-3"]
     commands = []
-    for number, each in enumerate(_launches(plan, "ws://here", "L1", [7, 8, 9]), 7):
-        async with each as launch:
+    for number, (bot, name) in enumerate(zip(plan.bots, plan.names, strict=True), 7):
+        place = Place(url="ws://here", lobby="L1", name=name, at_once=2)
+        async with _launch(plan, bot, place, number) as launch:
             commands.append(list(launch.command))
             assert launch.env["KIBITZ_RESUME_FD"] == str(number), "its own credential"
             assert number in launch.descriptors
