@@ -292,21 +292,29 @@ async def _start(
     trouble: list[str],
 ) -> list[_BotProcess]:
     """Start the bots and return their processes; `trouble` gets failures of resident bots."""
-    from kibitz.local.residents import Residents
 
-    processes = []
-    residents = await stack.enter_async_context(Residents(trouble))
-    for name, bot, player in zip(plan.names, plan.bots, players, strict=True):
-        place = Place(url=server.url, lobby=lobby, name=name, at_once=plan.at_once)
-        if not plan.limits and residents.admit(bot, place, player.secret):
-            continue
-        log = logs / f"{name}.log"
+    async def start(bot: str | Program, place: Place, player: _Player) -> _BotProcess:
         secret = stack.enter_context(secret_descriptor(player.secret)).fileno()
         launch = await stack.enter_async_context(_launch(plan, bot, place, secret))
+        log = logs / f"{place.name}.log"
         process = await stack.enter_async_context(
             child_process(launch.command, log, env=launch.env, descriptors=launch.descriptors)
         )
-        processes.append(_BotProcess(name, process, log))
+        return _BotProcess(str(place.name), process, log)
+
+    places = (
+        Place(url=server.url, lobby=lobby, name=name, at_once=plan.at_once) for name in plan.names
+    )
+    seats = [*zip(plan.bots, places, players, strict=True)]
+    # Files and programs take longest to start, so all others follow.
+    processes = [await start(*seat) for seat in seats if is_foreign(seat[0])]
+    from kibitz.local.residents import Residents
+
+    residents = await stack.enter_async_context(Residents(trouble))
+    for bot, place, player in seats:
+        resident = not plan.limits and residents.admit(bot, place, player.secret)
+        if not resident and not is_foreign(bot):
+            processes.append(await start(bot, place, player))
     return processes
 
 
