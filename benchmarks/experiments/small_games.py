@@ -7,7 +7,6 @@ also returns the lists; bots use the A* in `kibitz_search.algorithms.pathfinding
 
 from __future__ import annotations
 
-import functools
 import heapq
 import random
 from collections import Counter
@@ -17,16 +16,17 @@ from typing import TypeAlias
 
 from benchmarks.experiments import matches
 from benchmarks.experiments.experiment import Measured, Scale
+from kibitz_games.core import registry
+from kibitz_games.core.position import Position
 from kibitz_training.figures import Node, grid_chart, tree_chart
 
-Board: TypeAlias = str
-"""The nine cells of tic-tac-toe, row by row: ``x``, ``o`` or a dot. X begins."""
 Place: TypeAlias = tuple[int, int]
 
-EMPTY: Board = "." * 9
-LINES = ("012", "345", "678", "036", "147", "258", "048", "246")
-LATE: Board = "oxx..oox."
-"""A late position with x to move; its whole tree is small enough to draw."""
+GAME = registry.get("tic-tac-toe")
+LATE = "b1 a1 c1 c2 b3 a3"
+"""The moves to a late position, x to move, whose whole tree can be drawn."""
+_SEARCHED: dict[int, tuple[int, int]] = {}
+"""The value and the nodes of each position that has been searched, by its key."""
 GRID = (
     "..........",
     "......#...",
@@ -43,91 +43,95 @@ ROCKS = 0.2
 """The share of places with rocks on random grids."""
 
 
-def to_move(board: Board) -> str:
-    """Return the mark of the player to move."""
-    return "x" if board.count(".") % 2 else "o"
+def after(moves: str) -> Position:
+    """Return the position after moves such as ``b2 a1``."""
+    position = Position(GAME)
+    for move in moves.split():
+        position.push_move(move)
+    return position
 
 
-def won(board: Board) -> str:
-    """Return the mark of the player with three in a row, or an empty string."""
-    for line in LINES:
-        first, second, third = (board[int(cell)] for cell in line)
-        if first != "." and first == second == third:
-            return first
-    return ""
+def children(position: Position) -> list[Position]:
+    """Return the positions after each move, none when the game is over."""
+    found = []
+    for action in position.legal:
+        found.append(position.copy())
+        found[-1].push(action)
+    return found
 
 
-def children(board: Board) -> list[Board]:
-    """Return the boards after each move, none when the game is over."""
-    if won(board):
-        return []
-    mark = to_move(board)
-    return [board[:at] + mark + board[at + 1 :] for at in range(9) if board[at] == "."]
+def value(position: Position) -> int:
+    """Return the minimax value of a position for the first player: +1, 0 or -1."""
+    return _searched(position)[0]
 
 
-@functools.cache
-def value(board: Board) -> int:
-    """Return the minimax value of a board for x: +1, 0 or -1."""
-    following = children(board)
-    if not following:
-        return {"x": 1, "o": -1, "": 0}[won(board)]
-    return (max if to_move(board) == "x" else min)(map(value, following))
+def nodes(position: Position) -> int:
+    """Return the number of nodes in the tree below a position, including the position itself."""
+    return _searched(position)[1]
 
 
-@functools.cache
-def nodes(board: Board) -> int:
-    """Return the number of nodes in the tree below a board, including the board itself."""
-    return 1 + sum(map(nodes, children(board)))
+def _searched(position: Position) -> tuple[int, int]:
+    """Return the value and the nodes of a position."""
+    if position.key not in _SEARCHED:
+        below = [_searched(child) for child in children(position)]
+        best = max if position.to_act == 0 else min
+        worth = best(found[0] for found in below) if below else _lead(position)
+        _SEARCHED[position.key] = worth, 1 + sum(found[1] for found in below)
+    return _SEARCHED[position.key]
+
+
+def _lead(position: Position) -> int:
+    assert position.outcome is not None, "a position without moves is the end of a game"
+    first, second = position.outcome.scores
+    return round(first - second)
 
 
 def minimax_tree(scale: Scale) -> Measured:
     """Draw a minimax tree of tic-tac-toe, and play minimax against a random player."""
     games, rows = scale.choose(500, 5000), []
-    for mark, place in (("x", "first"), ("o", "second")):
-        counts = Counter(_result(mark, seed) for seed in range(games))
+    for seat, place in enumerate(("first", "second")):
+        counts = Counter(_result(seat, seed) for seed in range(games))
         percent, interval = matches.share(counts["won"] + counts["drawn"] / 2, games)
         score = f"{counts['won']}-{counts['drawn']}-{counts['lost']}"
         rows.append((place, str(games), score, percent, interval))
-    best = {1: "a win for x", 0: "a draw", -1: "a win for o"}[value(EMPTY)]
+    start = after("")
+    best = {1: "a win for x", 0: "a draw", -1: "a win for o"}[value(start)]
     title = "Tic-tac-toe, x to move: +1 is a win for x, -1 a win for o"
     return Measured(
-        found=f"The complete tree of tic-tac-toe has {nodes(EMPTY):,} nodes; with best play, the "
+        found=f"The complete tree of tic-tac-toe has {nodes(start):,} nodes; with best play, the "
         f"result is {best}. Against a random player, minimax scores {rows[0][3]} as first player "
         f"and {rows[1][3]} as second player.",
         heads=("minimax plays", "games", "won-drawn-lost", "score", "95% interval"),
         rows=tuple(rows),
-        figures={"A minimax tree of tic-tac-toe": tree_chart(title, *_drawn(LATE))},
+        figures={"A minimax tree of tic-tac-toe": tree_chart(title, *_drawn(after(LATE)))},
     )
 
 
-def _result(mark: str, seed: int) -> str:
-    chance, board = random.Random(f"{mark}/{seed}"), EMPTY
-    while following := children(board):
-        if to_move(board) == mark:
-            best = (max if mark == "x" else min)(map(value, following))
-            following = [each for each in following if value(each) == best]
-        board = chance.choice(following)
-    return {mark: "won", "": "drawn"}.get(won(board), "lost")
+def _result(seat: int, seed: int) -> str:
+    """Return the result of a game that minimax plays in a seat, with its own draws by chance."""
+    chance, position = random.Random(f"{'xo'[seat]}/{seed}"), after("")
+    while following := children(position):
+        if position.to_act == seat:
+            following = [each for each in following if value(each) == value(position)]
+        position = chance.choice(following)
+    return {1: "won", 0: "drawn", -1: "lost"}[_lead(position) * (1, -1)[seat]]
 
 
-def _drawn(root: Board) -> tuple[list[Node], list[str]]:
+def _drawn(root: Position) -> tuple[list[Node], list[str]]:
     """Return the nodes of a whole tree, parents before children, and the names of its levels."""
-    boards, found, depth = [root], [Node(-1, _lines(root), marked=True)], [0]
-    for at, board in enumerate(boards):
-        for child in children(board):
-            boards.append(child)
+    positions, found, depth = [root], [Node(-1, _lines(root), marked=True)], [0]
+    for at, position in enumerate(positions):
+        for child in children(position):
+            positions.append(child)
             kept = found[at].marked and value(child) == value(root)
             found.append(Node(at, _lines(child), marked=kept))
             depth.append(depth[at] + 1)
-    first = to_move(root)
-    names = [
-        ("max" if (first == "x") == (level % 2 == 0) else "min") for level in range(max(depth))
-    ]
+    names = [("max", "min")[(root.to_act + level) % 2] for level in range(max(depth))]
     return found, [*names, "end"]
 
 
-def _lines(board: Board) -> tuple[str, ...]:
-    return board[:3], board[3:6], board[6:], f"{value(board):+d}"
+def _lines(position: Position) -> tuple[str, ...]:
+    return *position.view().to_wire()["board"], f"{value(position):+d}"
 
 
 @dataclass(frozen=True)

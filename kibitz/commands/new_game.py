@@ -22,7 +22,7 @@ The rules are in {package}/rules.py; python -m pytest runs the tests."""
 @click.command("new", short_help="Create a working game to change into yours.")
 @click.argument("name")
 def new_game(name: str) -> None:
-    """Write the package of a new game to the directory NAME, such as tic-tac-toe.
+    """Write the package of a new game to the directory NAME, such as avoid-three.
 
     The starter is a two-player game on a three-by-three board. kibitz finds it after `pip install
     -e NAME`. Its tests pass; adapt them when you change the rules.

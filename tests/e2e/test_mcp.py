@@ -25,6 +25,7 @@ GAMES = {
     "line-nim": "line-nim:free=12",
     "number-merge": "number-merge",
     "connect-four": "connect-four",
+    "tic-tac-toe": "tic-tac-toe",
 }
 SEATS = {"tanks": 4}
 PATIENCE = 60.0

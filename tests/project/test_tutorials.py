@@ -26,7 +26,7 @@ from kibitz_clients.render.terminal import canvas
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position
 
-position = Position(registry.get("tic-tac-toe"))
+position = Position(registry.get("avoid-three"))
 while True:
     scene = position.scene()
     assert canvas.board_size(scene, canvas.fit_tile_size(scene, 52, 18))[0] <= 52
@@ -81,8 +81,8 @@ def test_the_first_game_is_written_tested_and_played(reader: Reader) -> None:
     for step in walkthrough.steps(FIRST_GAME):
         followed.do(step)
         if "pip install" in step.body:
-            install(reader.directory / "tic-tac-toe", site)
-    assert (reader.directory / "tic-tac-toe.svg").read_text().startswith("<svg")
+            install(reader.directory / "avoid-three", site)
+    assert (reader.directory / "avoid-three.svg").read_text().startswith("<svg")
     assert followed.run(f"python - <<'EOF'{DRAW}EOF") == "drawn\n"
 
 

@@ -37,6 +37,7 @@ _OF_GAME = {
     "line-nim": line_nim.PERSONALITIES,
     "number-merge": number_merge.PERSONALITIES,
     "connect-four": tuple(any_game.bots("connect-four", any_game.FOR_TWO)),
+    "tic-tac-toe": tuple(any_game.bots("tic-tac-toe", any_game.FOR_TWO)),
 }
 """The bots of the games with a module here; all other games have the bots of `any_game`."""
 

@@ -3,7 +3,7 @@
 A package provides a game as an entry point in the group ``kibitz.games``, under the game's name::
 
     [project.entry-points."kibitz.games"]
-    tic-tac-toe = "tic_tac_toe:GAME"
+    avoid-three = "avoid_three:GAME"
 
 Importing this module imports no game. The first `get` fixes the process's kernel mode (see
 `kernels`), so choose a mode other than the default before it.
@@ -32,6 +32,7 @@ BUILT_IN: Mapping[str, str] = {
     "line-nim": "kibitz_games.line_nim:GAME",
     "number-merge": "kibitz_games.number_merge:GAME",
     "connect-four": "kibitz_games.connect_four:GAME",
+    "tic-tac-toe": "kibitz_games.tic_tac_toe:GAME",
 }
 """The games of kibitz as entry point references, so that they are found without installation."""
 

@@ -11,15 +11,15 @@ from kibitz_search.algorithms.pathfinding import astar
 
 
 def test_the_whole_tree_of_tic_tac_toe_is_as_large_as_known_and_a_draw() -> None:
-    assert small_games.nodes(small_games.EMPTY) == 549_946
-    assert small_games.value(small_games.EMPTY) == 0
+    assert small_games.nodes(small_games.after("")) == 549_946
+    assert small_games.value(small_games.after("")) == 0
 
 
 @pytest.mark.parametrize(
-    ("board", "worth"), [("xx.oo....", 1), ("xx.oo...x", -1), ("xxxoo....", 1)]
+    ("moves", "worth"), [("a1 a2 b1 b2", 1), ("a1 a2 b1 b2 c3", -1), ("a1 a2 b1 b2 c1", 1)]
 )
-def test_a_board_is_worth_what_best_play_makes_of_it(board: str, worth: int) -> None:
-    assert small_games.value(board) == worth
+def test_a_position_is_worth_what_best_play_makes_of_it(moves: str, worth: int) -> None:
+    assert small_games.value(small_games.after(moves)) == worth
 
 
 def test_minimax_never_loses_and_its_tree_has_every_value() -> None:

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SHORT: dict[str, tuple[dict[str, str], int]] = {
     "connect-four": ({}, 2),
+    "tic-tac-toe": ({}, 2),
     "line-nim": ({"free": "12"}, 2),
     "five-in-a-row": ({"size": "5", "dead_board_draw": "yes"}, 2),
     "tanks": ({"turns": "24"}, 4),

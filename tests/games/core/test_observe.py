@@ -24,7 +24,7 @@ PLY = re.compile(r"\s*\d+ seat (\d+)\s+(.*?)\s+of\s+\d+, key ([0-9a-f]{16})")
 
 SHIPPED = (
     *("chinese-checkers", "tanks", "five-in-a-row"),
-    *("line-nim", "number-merge", "connect-four"),
+    *("line-nim", "number-merge", "connect-four", "tic-tac-toe"),
 )
 CASES = [
     pytest.param(*setup, id=f"{name}-{i}-{setup[2]}")

@@ -1,4 +1,4 @@
-"""The demo's programme: every built-in game with suitable bots."""
+"""The demo's programme: the built-in games that fill a terminal, with suitable bots."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from kibitz_games.core import registry
 from kibitz_games.core.position import Position
 
 
-def test_every_built_in_game_is_played_with_several_numbers_of_seats() -> None:
-    assert sorted(game.name for game in DEMO) == sorted(registry.BUILT_IN)
+def test_six_built_in_games_are_played_with_several_numbers_of_seats() -> None:
+    left_out = {"tic-tac-toe"}  # the smallest terminal has room for six
+    assert sorted(game.name for game in DEMO) == sorted({*registry.BUILT_IN} - left_out)
     assert {item.seats for game in DEMO for item in game.items} >= {2, 3, 4, 6}
 
 
