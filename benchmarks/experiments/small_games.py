@@ -96,7 +96,7 @@ def minimax_tree(scale: Scale) -> Measured:
         rows.append((place, str(games), score, percent, interval))
     start = after("")
     best = {1: "a win for x", 0: "a draw", -1: "a win for o"}[value(start)]
-    title = "Tic-tac-toe, x to move: +1 is a win for x, -1 a win for o"
+    title = "Tic-tac-toe: +1 if x wins"
     return Measured(
         found=f"The complete tree of tic-tac-toe has {nodes(start):,} nodes; with best play, the "
         f"result is {best}. Against a random player, minimax scores {rows[0][3]} as first player "

@@ -38,7 +38,7 @@ def line_chart(
     shown = [value for points in thinned.values() for _, value in points] or [0.0]
     marks = _marks(min(shown) if low is None else low, max(shown) if high is None else high)
     last = max([len(line) - 1 for line in series.values()] + [1])
-    steps = [mark for mark in _marks(0, last) if mark <= last]
+    steps = [mark for mark in _marks(0, last) if mark <= last and mark == round(mark)]
     parts = [
         *(_level(mark, marks) for mark in marks),
         *(_column(mark, last) for mark in steps),
@@ -145,13 +145,20 @@ def dot_chart(title: str, places: Sequence[tuple[float, float]], values: Sequenc
 
 def _dot(x: float, y: float, value: float, share: float) -> str:
     shade = [round(a + (b - a) * share) for a, b in zip(LOWEST, HIGHEST, strict=True)]
-    ink = INK if share > 0.55 else GROUND
+    text = _short(value)
+    size = 10 if len(text) < 5 else 9
     return (
         f'<circle cx="{x:g}" cy="{y:g}" r="15.5" fill="rgb({",".join(map(str, shade))})" '
         f'stroke="#8fa3b8" stroke-width="0.7"/>'
-        f'<text x="{x:g}" y="{y + 3.6:g}" text-anchor="middle" font-size="10" '
-        f'fill="{ink}">{_short(value)}</text>'
+        f'<text x="{x:g}" y="{y + 3.6:g}" text-anchor="middle" font-size="{size}" '
+        f'fill="{_ink(*shade)}">{text}</text>'
     )
+
+
+def _ink(red: int, green: int, blue: int) -> str:
+    """Return the color of text with the higher contrast on a color."""
+    light = 0.21 * red**2.2 + 0.72 * green**2.2 + 0.07 * blue**2.2
+    return INK if light > 0.216 * 255**2.2 else GROUND
 
 
 def _short(value: float) -> str:
@@ -164,6 +171,8 @@ def _text(x: float, y: float, text: str, anchor: str) -> str:
 
 
 def _picture(title: str, width: int, height: int, parts: Sequence[str]) -> str:
+    """Return a picture that is at least as wide as its title."""
+    width = max(width, 32 + 9 * len(title))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'font-family="system-ui, sans-serif" font-size="12"><title>{escape(title)}</title>'
@@ -236,7 +245,8 @@ def _branch(above: tuple[float, float], below: tuple[float, float], high: int, n
     (x1, y1), (x2, y2) = above, below
     stroke = f'stroke="{LINES[1]}" stroke-width="2.4"' if node.marked else f'stroke="{FAINT}"'
     line = f'<line x1="{x1:.1f}" y1="{y1 + high:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" {stroke}/>'
-    return line + _text(x2 + 4, y2 - 8, escape(node.edge), "start")
+    aside, anchor = (-4, "end") if x2 < x1 else (4, "start")
+    return line + _text(x2 + aside, y2 - 8, escape(node.edge), anchor)
 
 
 def _box(x: float, y: float, wide: int, high: int, node: Node) -> str:
@@ -263,7 +273,8 @@ def grid_chart(title: str, cells: Sequence[Sequence[tuple[str, str]]], kinds: Se
     parts = [_legend(kinds)]
     for y, line in enumerate(cells):
         for x, (text, kind) in enumerate(line):
-            fill, ink = (shades[kind], GROUND) if kind in shades else (GROUND, INK)
+            fill = shades.get(kind, GROUND)
+            ink = _ink(*bytes.fromhex(fill[1:]))
             parts.append(
                 f'<rect x="{left + x * size}" y="{top + y * size}" width="{size}" height="{size}" '
                 f'fill="{fill}" stroke="{GRID}"/>'
