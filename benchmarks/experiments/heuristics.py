@@ -1,4 +1,4 @@
-"""Experiments on "Fun With Chinese Checkers": its heuristics, its bot in phases, and the seats."""
+"""Experiments on "Fun With Chinese Checkers": heuristics, phases, opening book, and seats."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.algorithms.minimax import Minimax
 from kibitz_search.chinese_checkers import evaluation as ev
 from kibitz_search.chinese_checkers.phased import PhasedChineseCheckers
+from kibitz_search.chinese_checkers.write_openings import WithoutBook
 
 GAME = "chinese-checkers"
 OPENING = 2
 """Random moves of each seat before a match, so that no two matches are the same."""
 CROWDS = (2, 3, 4, 6)
 SECONDS = 0.02
+OWN_MOVES = 2
+"""How far the players with and without an opening book look ahead."""
+UNSEEN = 1000
+"""The first seed of the games with the book; its lines were chosen by games with lower seeds."""
 HEADS = ("players", "games", "first", "even share", "95% interval")
 
 
@@ -147,3 +152,30 @@ def phases(scale: Scale) -> Measured:
         heads=("evaluation", *HEADS),
         rows=tuple(rows),
     )
+
+
+def opening_book(scale: Scale) -> Measured:
+    """Play the bot in phases with its opening book among the same without it."""
+    own = Player(PhasedChineseCheckers, ev.mobility, depth=OWN_MOVES)
+    other = Player(WithoutBook, ev.mobility, depth=OWN_MOVES)
+    rows = []
+    for seats, games in ((2, scale.choose(60, 600)), (3, scale.choose(39, 390))):
+        won = sum(_is_first(own, other, seats, *divmod(at, seats)) for at in range(games))
+        percent, interval = matches.share(won, games)
+        rows.append((str(seats), *_even(games, percent, seats, interval)))
+    return Measured(
+        found=f"At {OWN_MOVES} own moves ahead, the bot with the book is first in {rows[0][2]} "
+        f"({rows[0][4]}) of the games with two players and in {rows[1][2]} ({rows[1][4]}) with "
+        f"three.",
+        heads=HEADS,
+        rows=tuple(rows),
+    )
+
+
+def _is_first(own: Player, other: Player, seats: int, seed: int, seat: int) -> float:
+    """Return whether one seat is first in a match from the usual start, a shared place in part."""
+    seed += UNSEEN
+    game, state = matches.start(GAME, seats, seed)
+    choosers = [(own if each == seat else other).chooser(state) for each in range(seats)]
+    ranks = matches.play(game, state, choosers, seed).ranks
+    return (ranks[seat] == 1) / ranks.count(1)

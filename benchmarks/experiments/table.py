@@ -170,6 +170,12 @@ def _phases() -> Measure:
     return heuristics.phases
 
 
+def _opening_book() -> Measure:
+    from benchmarks.experiments import heuristics
+
+    return heuristics.opening_book
+
+
 def _arrays() -> Measure:
     from benchmarks.experiments import arrays
 
@@ -421,6 +427,15 @@ EXPERIMENTS = (
         "the middle game. Here, it plays against the same bot with minimax in the middle game; "
         "both have the same opening book and race.",
         _phases,
+    ),
+    ReportExperiment(
+        "checkers-book",
+        "chinese-checkers",
+        "An opening book",
+        "Until the pegs meet, a book of pre-computed moves helps with two or three players.",
+        "The report has no book and no games. One player has the book of "
+        "`chinese-checkers/phases`, the others play the same search without it; its seat turns.",
+        _opening_book,
     ),
     ReportExperiment(
         "checkers-arrays",

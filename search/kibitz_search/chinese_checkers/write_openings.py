@@ -92,11 +92,11 @@ def measured(text: str, crossing: int, games: int, depth: int, seed: int) -> Mea
 def main() -> None:
     """Write the book."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--moves", type=int, default=8, help="number of moves per line")
+    parser.add_argument("--moves", type=int, default=4, help="number of moves per line")
     parser.add_argument("--lines", type=int, default=6, help="maximum number of lines")
     parser.add_argument("--width", type=int, default=1024, help="beam width")
-    parser.add_argument("--games", type=int, default=60, help="games per line, for 2 and for 3")
-    parser.add_argument("--depth", type=int, default=1, help="own moves that searches look ahead")
+    parser.add_argument("--games", type=int, default=12, help="games per line, for 2 and for 3")
+    parser.add_argument("--depth", type=int, default=2, help="own moves that searches look ahead")
     parser.add_argument("--seed", type=int, default=1, help="seed of the first games")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name(BOOK))
     chosen = parser.parse_args()

@@ -49,3 +49,25 @@ def test_every_array_is_drawn_with_all_holes() -> None:
     measured = arrays.arrays(Scale())
     assert len(measured.rows) == 4
     assert all(drawing.count("<circle") == 121 for drawing in measured.figures.values())
+
+
+def test_the_book_is_played_from_every_seat(monkeypatch: pytest.MonkeyPatch) -> None:
+    played = set[tuple[int, int, int]]()
+
+    def is_first(own: Player, other: Player, seats: int, seed: int, seat: int) -> float:
+        assert own.search is not other.search
+        played.add((seats, seed, seat))
+        return float(seat == 0)
+
+    monkeypatch.setattr(heuristics, "_is_first", is_first)
+    measured = heuristics.opening_book(Scale())
+    assert [row[:4] for row in measured.rows] == [
+        ("2", "60", "50.0%", "50.0%"),
+        ("3", "39", "33.3%", "33.3%"),
+    ]
+    assert len(played) == 99
+
+
+def test_a_match_from_the_usual_start_has_one_first_seat() -> None:
+    alike = Player(Greedy, mobility)
+    assert sum(heuristics._is_first(alike, alike, 3, 1, seat) for seat in range(3)) == 1.0
