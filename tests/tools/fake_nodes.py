@@ -210,6 +210,9 @@ class FakeNodes:
         at = self._exchanged_at
         return at is None or self._clock() > at + LONG_AGO_S
 
+    def expire_lines(self) -> None:
+        self._exchanged_at = None
+
     async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
         whole, self._exchanged_at = self.needs_all, None
         found, self._seen = await self._ask(lambda: self._exchange(lines, whole=whole))

@@ -223,6 +223,7 @@ class Failover:
     def step_down(self, owners: Mapping[str, str | None]) -> None:
         """Stop the runners of lobbies that other nodes own, and close their connections."""
         self._moved["lost"] += len(owners)
+        self._sharing.lost_lobbies()
         for key, node in owners.items():
             self._waiting.pop(key, None)
             peers: dict[Peer, None] = {}

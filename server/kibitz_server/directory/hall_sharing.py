@@ -55,8 +55,23 @@ class HallSharing:
         self._connections = connections
         self._seconds = seconds
         self._written: dict[str, _MadeOf] = {}
+        self._has_lost_lobbies = False
+        """Whether other nodes have taken lobbies of this one since the last exchange began."""
         self._plies_at = float("-inf")
         """The time at which plies were last written."""
+
+    def lost_lobbies(self) -> None:
+        """Read all lines in the next exchange, and be uncertain about other nodes until then.
+
+        While this node had the lobbies, it discarded the new owners' lines about them. It must not
+        welcome the players of these lobbies until it knows where to redirect them.
+        """
+        self._has_lost_lobbies = True
+        self._expire()
+
+    def _expire(self) -> None:
+        self._nodes.expire_lines()
+        self._others.doubt()
 
     async def exchange(self, loading: Collection[str] = ()) -> None:
         """Write this node's changes, and read the other nodes' lines.
@@ -75,6 +90,7 @@ class HallSharing:
             if self._is_due(key, made, plies_due=plies_due)
         }
         lines |= {key: None for key in self._written if key not in made_of}
+        self._has_lost_lobbies = False
         exchange = await self._nodes.exchange(lines)
         if plies_due:
             self._plies_at = self._seconds()
@@ -98,7 +114,10 @@ class HallSharing:
             self._written.pop(key, None)
         self._tickets.synchronize(exchange.ticket_key, exchange.life, exchange.now_ms)
         known = {brief.match for brief in self._registry.finished_briefs(None)}
-        for brief in self._others.apply(exchange):
+        ended = self._others.apply(exchange)
+        if self._has_lost_lobbies:  # since the exchange began
+            self._expire()
+        for brief in ended:
             if brief.match not in known:
                 self._registry.note_finished(brief, listed=True)
         for key in self._registry.lobbies:

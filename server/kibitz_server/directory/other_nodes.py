@@ -152,6 +152,10 @@ class OtherNodes:
             if self._lobby_of_match.get(match.match) == key:
                 del self._lobby_of_match[match.match]
 
+    def doubt(self) -> None:
+        """Be uncertain until the next exchange; see `HallSharing.lost_lobbies`."""
+        self._settled = False
+
     # --- queries ----------------------------------------------------------------------
 
     @property

@@ -322,6 +322,9 @@ class Nodes(Protocol):
     def needs_all(self) -> bool:
         """Whether the next exchange must write and read all lines, like the first."""
 
+    def expire_lines(self) -> None:
+        """Let the next exchange write and read all lines, like the first."""
+
     async def leave(self) -> None:
         """Let the other nodes take over this node's lobbies at once, after its last write.
 

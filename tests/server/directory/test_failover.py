@@ -64,6 +64,9 @@ class ScriptedNodes:
     async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
         raise AssertionError("the sharing is a test's")
 
+    def expire_lines(self) -> None:
+        raise AssertionError("the sharing is a test's")
+
     async def owner(self, key: str) -> tuple[str, str | None] | None:
         raise AssertionError("nobody asks here")
 
@@ -138,6 +141,9 @@ class RecordingSharing:
         """The times of reads caused by another node's writes."""
         self.read_s = 0.0
         self.broken: Exception | None = None
+
+    def lost_lobbies(self) -> None:
+        pass
 
     async def exchange(self, loading: Collection[str] = ()) -> None:
         self.loading.append(sorted(loading))

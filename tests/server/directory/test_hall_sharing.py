@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, cast
 
 import pytest
@@ -44,11 +44,16 @@ class ScriptedNodes:
         self.lobbies: list[str] = []
         self.missing: frozenset[str] = frozenset()
         self.lines: tuple[tuple[str, str, bytes | None], ...] = ()
+        self.on_exchange: Callable[[], None] = lambda: None
 
     def owned(self) -> Collection[str]:
         return self.lobbies
 
+    def expire_lines(self) -> None:
+        self.needs_all = True
+
     async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
+        self.on_exchange()
         self.written.append(dict(lines))
         whole, self.needs_all = self.needs_all, False
         found, self.lines = self.lines, ()
@@ -75,6 +80,25 @@ class Scene:
 
     def share_rates(self, elsewhere: Mapping[str, int]) -> None:
         self.shared.append(dict(elsewhere))
+
+
+@pytest.mark.parametrize("when", ["between", "during"])
+async def test_a_node_that_loses_a_lobby_is_uncertain_until_it_has_read_all_lines(
+    when: str,
+) -> None:
+    scene = Scene()
+    await scene.sharing.exchange()
+    assert scene.others.certain
+    if when == "between":
+        scene.sharing.lost_lobbies()
+    else:
+        scene.nodes.on_exchange = scene.sharing.lost_lobbies
+        await scene.sharing.exchange()
+        scene.nodes.on_exchange = lambda: None
+    assert not scene.others.certain
+    assert scene.nodes.needs_all
+    await scene.sharing.exchange()
+    assert scene.others.certain
 
 
 async def test_what_has_changed_is_written_and_what_has_not_is_not() -> None:

@@ -85,6 +85,10 @@ class HallLines:
         at = self._exchanged_at
         return at is None or time.monotonic() > at + LONG_AGO_S
 
+    def expire(self) -> None:
+        """See `interface.Nodes.expire_lines`."""
+        self._exchanged_at = None
+
     async def exchange(self, db: Connection, lines: Mapping[str, bytes | None]) -> HallExchange:
         """See `interface.Nodes`; raises `psycopg.Error`."""
         whole, self._exchanged_at = self.needs_all, None

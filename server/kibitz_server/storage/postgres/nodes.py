@@ -383,6 +383,9 @@ class PostgresNodes:
     def needs_all(self) -> bool:
         return self._lines.needs_all
 
+    def expire_lines(self) -> None:
+        self._lines.expire()
+
     def lines_written(self, name: str) -> None:
         """Handle a notification that a node has written lines."""
         if name != self.name and self.on_lines_written is not None:

@@ -98,6 +98,19 @@ async def test_a_former_owner_writes_no_line_and_takes_none_back(node_engine: No
     await closed(first, second, third)
 
 
+async def test_expired_lines_are_read_and_written_again(node_engine: NodeEngine) -> None:
+    first, second = own(node_engine, "a"), own(node_engine, "b")
+    written(first, "x", 0, RecordingWaiter())
+    await first.flush()
+    await exchange(first, x=b"a's")
+    await exchange(second)
+    assert lines_of(await exchange(second)) == {}
+    nodes_of(second).expire_lines()
+    assert nodes_of(second).needs_all
+    assert lines_of(await exchange(second)) == {"x": ("a", b"a's")}
+    await closed(first, second)
+
+
 async def test_a_node_that_starts_again_leaves_nothing_of_before(node_engine: NodeEngine) -> None:
     first, second = own(node_engine, "a"), own(node_engine, "b")
     await nodes_of(first).exchange({"node a": b"before", "gone": None})
