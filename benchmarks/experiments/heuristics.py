@@ -14,7 +14,7 @@ from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.algorithms.minimax import Minimax
 from kibitz_search.chinese_checkers import evaluation as ev
 from kibitz_search.chinese_checkers.phased import PhasedChineseCheckers
-from kibitz_search.chinese_checkers.write_openings import WithoutBook
+from kibitz_training.chinese_checkers.write_openings import WithoutBook
 
 GAME = "chinese-checkers"
 OPENING = 2

@@ -10,7 +10,6 @@ Modules:
     opening       an opening book
     endgame       the race as the last phase of a search
     phased        a search in phases: book, middle game, race
-    write_openings  the command that writes the book from measured games
     hole_arrays   arrays of one number per hole, rotated for each goal
     learned       the trained arrays in the package's weights/ directory
     weights_file  files of such arrays

@@ -7,7 +7,7 @@ line is played while the player's pegs match it and no opponent's peg is closer 
 `MIN_FOREIGN_STEPS`. With four or more players, opponents' pegs are closer than that from the start,
 so the book is not used.
 
-`write_openings` writes the book.
+`kibitz_training.chinese_checkers.write_openings` writes the book.
 """
 
 from __future__ import annotations

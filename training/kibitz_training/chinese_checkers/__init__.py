@@ -8,4 +8,5 @@ Modules:
     priors      priors of moves for a search, with prior_games and prior_fit
     hole_games  greedy games of arrays, in batches in machine code
     plan_games  games of players that plan two moves of their own
+    write_openings  the command that chooses the opening book's lines by games
 """

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from kibitz_games.compiled import kernels
-from kibitz_search.chinese_checkers import write_openings
 from kibitz_search.chinese_checkers.opening import line_of, mirrored
-from kibitz_search.chinese_checkers.write_openings import Measured
+from kibitz_training.chinese_checkers import write_openings
+from kibitz_training.chinese_checkers.write_openings import Measured
 
 LINE = "9-17 2-29 3-41"
 

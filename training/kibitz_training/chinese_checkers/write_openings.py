@@ -1,4 +1,4 @@
-"""Write the opening book: ``python -m kibitz_search.chinese_checkers.write_openings``.
+"""Write the opening book: ``python -m kibitz_training.chinese_checkers.write_openings``.
 
 The candidates are the shortest crossings that a beam search finds after each first move; of two
 mirror images, one is left out. Each is measured in games for two and for three players: it is the
@@ -111,7 +111,7 @@ def main() -> None:
     written = {
         "board": "star-4-10",
         "what": "first moves of crossings that score best in games against no book",
-        "made by": f"python -m kibitz_search.chinese_checkers.write_openings {words}",
+        "made by": f"python -m kibitz_training.chinese_checkers.write_openings {words}",
         "lines": [asdict(line) for line in kept[: chosen.lines]],
     }
     chosen.out.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
