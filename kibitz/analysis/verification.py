@@ -64,7 +64,7 @@ class Verified:
     hash: str
     """The hash in the footer: the end of the hash chain."""
     branch: Branch | None = None
-    """The position from which the match was played on, as the record claims."""
+    """The position from which the match continues, as the record claims."""
 
 
 def verify(path: str | os.PathLike[str], games: Mapping[str, Game]) -> Verified:

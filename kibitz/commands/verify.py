@@ -49,7 +49,7 @@ def verify(files: tuple[str, ...], against: bool, as_json: bool, server: str) ->
             origin = None if branch is None else {"match": branch.match, "ply": branch.ply}
             echo_json(json.dumps(fields | {"why": why, "branch": origin}))
         else:
-            on = f", played on from ply {branch.ply} of match {branch.match}" if branch else ""
+            on = f", continued from ply {branch.ply} of match {branch.match}" if branch else ""
             echo(why or f"{name}: valid{on}")
     sys.exit(EXIT_BAD if EXIT_BAD in statuses else max(statuses))
 

@@ -41,7 +41,7 @@ class Hosting:
         """Open a lobby and return its key (`Done.lobby`) and invite code (`Done.invite`), if any.
 
         The host has no seat in the lobby until it joins. `branch` sets `settings.branch`: the match
-        of the lobby is played on from this position of a finished match.
+        of the lobby continues from this position of a finished match.
 
         Refused as `unknown_game`, `bad_option`, `bad_seats`, `unknown_personality` or
         `name_invalid` if the settings are invalid; the message names the field. Refused as `limit`

@@ -129,7 +129,7 @@ class LobbySettings(Strict):
     )
     branch: Branch | None = Field(
         None,
-        description="position of a finished match from which the match of this lobby is played on."
+        description="position of a finished match from which the match of this lobby continues."
         " The programme then has one item with `games` 1, without `rotate`, `options` and `seed`,"
         " and the game and the number of seats of that match, whose options apply. Never rated",
     )

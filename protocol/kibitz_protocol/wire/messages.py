@@ -842,7 +842,7 @@ class Snapshot(Tolerant):
     commitment: str
     result: Result | None = None
     branch: Branch | None = Field(
-        None, description="position of another match from which this one was played on"
+        None, description="position of another match from which this one continues"
     )
     stage: Stage | None = Field(None, description="view as a drawing if `views` is `drawn`")
 

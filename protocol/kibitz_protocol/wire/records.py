@@ -125,20 +125,20 @@ class Conduct(Strict):
 
 
 class Branch(Strict):
-    """A position of a finished match, from which another match is played on."""
+    """A position of a finished match, from which another match continues."""
 
     match: Key = Field(description="the finished match")
     ply: int = Field(
-        ge=0, le=MAX_BRANCH_PLY, description="number of its plies before the other match begins"
+        ge=0, le=MAX_BRANCH_PLY, description="number of its plies that the other match repeats"
     )
 
 
 class Origin(Branch):
-    """The position from which a match was played on."""
+    """The position of another match from which a match continues."""
 
     seed: str = Field(
         description="seed from which the common start was drawn: the seed of the finished match, or"
-        " of the match from which that one was played on"
+        " of the match from which that one continues"
     )
 
 
@@ -188,7 +188,7 @@ class Setup(Strict):
     deal: Fields = Field(default_factory=dict, description="random outcomes at the start")
     branch: Origin | None = Field(
         None,
-        description="the position from which the match was played on. Its plies are the first"
+        description="the position from which the match continues. The repeated plies are the first"
         " entries, without times, ids and comments; the clocks start after them",
     )
     seed: str = Field(description="256 bits in hexadecimal; secret until the match is over")

@@ -78,7 +78,7 @@ class LobbyHandlers:
         settings: LobbySettings,
         branch: Branch,
     ) -> None:
-        """Open a lobby that plays on from a finished match, once its record has been read."""
+        """Read the record of a finished match, and open a lobby that continues from it."""
         problem = branch_problem(settings) or self._checks.limits_problem(settings, identity, peer)
         if problem is not None:
             refuse_to_host(self._directory, peer, request, problem)

@@ -46,7 +46,7 @@ def settings_problem(
 
 
 def branch_problem(settings: LobbySettings) -> SettingsProblem | None:
-    """Return why a lobby with these settings cannot play on from another match, or None.
+    """Return why a lobby with these settings cannot continue from another match, or None.
 
     The caller checks that match, and fills in its options.
     """
@@ -71,7 +71,7 @@ def branch_problem(settings: LobbySettings) -> SettingsProblem | None:
 
 
 def branch_item_problem(item: ProgrammeItem, setup: Setup) -> SettingsProblem | None:
-    """Return why an item of a programme cannot be played on from this match, or None."""
+    """Return why an item of a programme cannot continue from this match, or None."""
     path, origin = "settings.programme.0", f"as in match {setup.match}"
     if item.game != setup.game:
         return Code.BAD_OPTION, f"{path}.game: expected {setup.game!r}, {origin}, not {item.game!r}"

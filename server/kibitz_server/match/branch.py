@@ -1,4 +1,4 @@
-"""Branches: matches that repeat the first plies of a finished match, and are played on from there.
+"""Branches: matches that repeat the first plies of a finished match, and continue from there.
 
 The log of a branch begins with one entry for each repeated ply: a move, or a flag if the game skips
 the turns of seats without time. These entries have no times, ids and comments, and do not change
@@ -29,7 +29,7 @@ from kibitz_server.match.state import MatchState
 
 
 class CannotBranch(ValueError):
-    """The match cannot be played on from this ply; `str()` is a sentence for people."""
+    """No match can continue from this ply; `str()` is a sentence for people."""
 
 
 def branch_start(game: Game, setup: Setup, entries: Iterable[Entry], ply: int) -> BranchStart:

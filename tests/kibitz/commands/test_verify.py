@@ -136,7 +136,7 @@ def test_the_origin_of_a_branch_is_named(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_bytes(b"".join(line + b"\n" for line in hashed(branch_of(played_record(None)))))
     done = CliRunner().invoke(verify, [str(path)])
-    assert done.output == f"{path}: valid, played on from ply 3 of match origin\n"
+    assert done.output == f"{path}: valid, continued from ply 3 of match origin\n"
     done = CliRunner().invoke(verify, [str(path), "--json"])
     assert json.loads(done.output)["branch"] == {"match": "origin", "ply": 3}
 

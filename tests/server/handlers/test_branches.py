@@ -1,4 +1,4 @@
-"""Lobbies that play on from a finished match: what they start, and which are refused."""
+"""Lobbies that continue from a finished match: what they start, and which are refused."""
 
 from __future__ import annotations
 

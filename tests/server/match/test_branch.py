@@ -46,7 +46,7 @@ def branch_setup(origin: Setup, start: BranchStart, ply: int) -> Setup:
 
 
 def branched(game: Game, record: Record, ply: int) -> tuple[MatchEngine, list[Entry]]:
-    """Return a match that is played on from a ply of a record, and its log so far."""
+    """Return a match that continues from a ply of a record, and its log so far."""
     start = branch_start(game, record.setup, record.entries, ply)
     return replay_opening(game, branch_setup(record.setup, start, ply), start.moves)
 

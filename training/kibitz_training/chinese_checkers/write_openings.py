@@ -37,7 +37,7 @@ class WithoutBook(PhasedChineseCheckers):
 
 @dataclass(frozen=True)
 class Measured:
-    """A line and how it did."""
+    """A line with its results in games."""
 
     moves: str
     crossing: int
@@ -80,7 +80,7 @@ def score(line: Line, seats: int, own: int, depth: int, seed: int) -> float:
 
 
 def measured(text: str, crossing: int, games: int, depth: int, seed: int) -> Measured:
-    """Measure a line in `games` games for each number of seats; its seat turns."""
+    """Measure a line in `games` games for each number of seats, in each seat in turn."""
     scores = [
         score(line_of(text), seats, at % seats, depth, seed + at // seats)
         for seats in SEATS

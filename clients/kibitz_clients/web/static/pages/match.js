@@ -221,7 +221,7 @@ class MatchPage {
     return at(this.#playPage(((you ?? 0) + 1) % seats.length, snapshot?.branch));
   }
 
-  /** Return the path of the page to play on from the shown position, in the seat to act. */
+  /** Return the path of the page to continue from the shown position, in the seat to act. */
   #fromHere() {
     const { course, playback } = this.viewer;
     const seat = course.toActAt(playback.index);

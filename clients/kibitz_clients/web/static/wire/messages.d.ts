@@ -131,11 +131,11 @@ export type BotParameter = {
   summary: string;
 };
 
-/** A position of a finished match, from which another match is played on. */
+/** A position of a finished match, from which another match continues. */
 export type Branch = {
   /** the finished match */
   match: string;
-  /** number of its plies before the other match begins */
+  /** number of its plies that the other match repeats */
   ply: number;
 };
 
@@ -776,8 +776,8 @@ export type LobbySettings = {
    */
   programme: ProgrammeItem[];
   /**
-   * position of a finished match from which the match of this lobby is played on. The programme
-   * then has one item with `games` 1, without `rotate`, `options` and `seed`, and the game and the
+   * position of a finished match from which the match of this lobby continues. The programme then
+   * has one item with `games` 1, without `rotate`, `options` and `seed`, and the game and the
    * number of seats of that match, whose options apply. Never rated
    */
   branch?: Branch;
@@ -1289,7 +1289,7 @@ export type Snapshot = {
   spectating: Spectating;
   commitment: string;
   result?: Result;
-  /** position of another match from which this one was played on */
+  /** position of another match from which this one continues */
   branch?: Branch;
   /** view as a drawing if `views` is `drawn` */
   stage?: Stage;
