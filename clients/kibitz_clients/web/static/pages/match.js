@@ -21,6 +21,7 @@ import { rights } from "../wire/lobby_seat.js";
 /** @typedef {import("../wire/messages.js").YourTurn} YourTurn */
 
 const TICK_MS = 100;
+const TAP_MS = 400;
 
 /**
  * @param {HTMLElement} root
@@ -153,11 +154,18 @@ class MatchPage {
     this.#drawTitle(title);
     fill(this.result, result && h("p", { class: "result", role: "status" },
       resultText(result, model.seats, this.app.games.endings(model.game))));
-    if (result && !viewer.head.contains(this.actions)) viewer.head.append(this.actions, this.analysis.root);
+    if (result && !viewer.head.contains(this.actions)) this.#raiseActions();
     if (result || model.snapshot.spectating.comments === "none") viewer.talk.end();
     this.#drawActions(title);
     this.#picks();
     this.#say(title);
+  }
+
+  /** Move the buttons above the board, and ignore a tap that was meant for the board at first. */
+  #raiseActions() {
+    this.viewer.head.append(this.actions, this.analysis.root);
+    this.actions.inert = true;
+    setTimeout(() => { this.actions.inert = false; }, TAP_MS);
   }
 
   /** @param {string} title */
