@@ -182,7 +182,7 @@ async def test_a_process_that_fails_is_logged(code: str, caplog: pytest.LogCaptu
 async def test_a_process_that_takes_too_long_is_ended(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(AnalysisFailed, match="took too long"):
         await processes("import time; time.sleep(60)", 0.1)("m1", 50, int)
-    assert "m1 was ended" in caplog.text
+    assert "m1 was stopped" in caplog.text
 
 
 @pytest.mark.e2e
