@@ -218,11 +218,12 @@ COLUMNS = {
 
 def page(rows: Sequence[Row], left_out: str, rounds: int) -> str:
     """Return the medians of all rounds as a documentation page."""
+    measured = "one short round" if rounds == 1 else f"medians of {rounds} interleaved rounds"
     lines = [
         "# kibitz beside other servers",
         "",
-        f"Written by `python -m benchmarks.peers`, medians of {rounds} interleaved rounds. Clients"
-        f" and servers shared this machine: {machine()}.",
+        f"Written by `python -m benchmarks.peers`: {measured}. Clients and servers shared this"
+        f" machine: {machine()}.",
         "",
         "All servers play five in a row on 10 x 10 and check each move; only kibitz keeps a log on"
         " disk, clocks, lobbies, permissions and limits.",

@@ -16,4 +16,5 @@ def test_the_page_has_a_line_of_medians_for_each_server() -> None:
         "| ws | 2 | 2 | 2 | 1.50 | 1.5 | 1.5 | 1.5 |",
     ]
     assert "medians of 3 interleaved rounds" in text
+    assert "one short round" in page(rows, "", 1)
     assert "Colyseus is left out." in text
