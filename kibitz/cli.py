@@ -116,7 +116,8 @@ def _sentence(error: BaseException) -> str | None:
     if isinstance(error, BrokenPipeError):  # the reader closed the pipe; click exits
         return None
     if isinstance(error, BaseExceptionGroup):
-        return _sentence(error.exceptions[0]) if len(error.exceptions) == 1 else None
+        sentences = dict.fromkeys(map(_sentence, error.exceptions))  # without duplicates
+        return None if None in sentences else "\n".join(filter(None, sentences))
     import sqlite3
 
     from kibitz_games.core.model import GameError

@@ -15,6 +15,7 @@ import kibitz as names
 from kibitz.cli import SECTIONS, _sentence, kibitz
 from kibitz.command_table import CommandTable, suggestions
 from kibitz.commands.nouns import NOUN_COMMANDS
+from kibitz_protocol.client.errors import SessionError
 from tests.kibitz.conftest import commands
 
 
@@ -142,3 +143,19 @@ def test_a_name_that_is_not_public_is_named() -> None:
 def test_whoever_reads_the_output_may_stop_reading() -> None:
     assert _sentence(BrokenPipeError(32, "Broken pipe")) is None
     assert _sentence(OSError(28, "No space left on device")) is not None
+
+
+@pytest.mark.parametrize(
+    ("errors", "sentence"),
+    [
+        ([SessionError("it broke")], "it broke"),
+        ([SessionError("it broke"), SessionError("it broke")], "it broke"),
+        ([SessionError("it broke"), OSError(28, "full")], "it broke\n[Errno 28] full"),
+        ([SessionError("it broke"), ExceptionGroup("", [OSError("full")])], "it broke\nfull"),
+        ([SessionError("it broke"), RuntimeError("a bug")], None),
+    ],
+)
+def test_errors_of_several_tasks_are_sentences_unless_one_is_a_bug(
+    errors: list[Exception], sentence: str | None
+) -> None:
+    assert _sentence(ExceptionGroup("several tasks", errors)) == sentence
