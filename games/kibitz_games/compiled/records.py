@@ -114,12 +114,14 @@ def as_array(state: np.record) -> Any:
     it again on each call. In plain mode the element is a `plain_proxy`, whose fields are several
     times as fast to read.
     """
-    if not compiled():
-        return (plain_proxy(state),)
-    home = state.base  # `_array_of` inlined, because this runs several times per move
-    if isinstance(home, np.ndarray) and home.shape == _ALONE:
+    home: Any = state.base
+    # In plain mode the array is a `_RecordArray`. A move comes here several times, so look at the
+    # type first: it is cheaper than asking for the mode.
+    if type(home) is np.ndarray and home.shape == _ALONE:
         return home
-    raise _not_alone()
+    if compiled():
+        raise _not_alone()
+    return (plain_proxy(state),)
 
 
 def _array_of(state: np.record) -> np.ndarray[Any, np.dtype[Any]]:

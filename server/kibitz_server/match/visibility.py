@@ -263,7 +263,7 @@ class EntryView:
             frames = self._frames = {}
         frame = frames.get(key)
         if frame is None:
-            frame = frames[key] = text_frame(self._json(viewer, wanted, line))
+            frame = frames[key] = text_frame(self._json(viewer, wanted, shape, line))
         return frame
 
     def spectator_frames(
@@ -272,10 +272,11 @@ class EntryView:
         """Return the frames for spectators with the view of `viewer`, by `WantedViews`."""
         if viewer is None or not wanted:
             return {}
-        shown = self._for_spectators(viewer)
-        seen = spectators_see_as(shown.entry, viewer)
-        if shown is not self:
-            line = b""
+        shown, seen = self, viewer
+        if not self.alike:
+            shown = self._for_spectators(viewer)
+            seen = spectators_see_as(shown.entry, viewer)
+            line = line if shown is self else b""
         return {wanted_views: shown.frame(seen, wanted_views, line) for wanted_views in set(wanted)}
 
     def _for_spectators(self, viewer: Viewer) -> EntryView:
@@ -290,12 +291,18 @@ class EntryView:
         self._without_comments = shown
         return shown
 
-    def _json(self, viewer: Viewer, wanted: WantedViews, line: bytes) -> bytes:
+    def _json(
+        self,
+        viewer: Viewer,
+        wanted: WantedViews,
+        shape: Literal["view", "patch"] | None,
+        line: bytes,
+    ) -> bytes:
         # If the entry is the same for all viewers, use its line from the log (`depends_on_viewer`).
         entry = self.entry if self.alike else redact(self.entry, viewer, self.hidden)
         if not line or entry is not self.entry:
             line = encode_entry(entry)
-        shape, after, clocks = event_field(wanted, self.hidden), self.after, self.clocks
+        after, clocks = self.after, self.clocks
         seen = b""
         if shape is not None:
             if after is not None and shape == "view":

@@ -215,8 +215,13 @@ class GroupCommit:
         self._writing = None
         # Released callbacks may append entries, which join the next batch.
         self._begin_scheduled = True
-        of_lobbies = [each for each in batch.waiting if _is_of_lobby(each[0])]
-        tell_durable([each for each in batch.waiting if not _is_of_lobby(each[0])])
+        of_lobbies: list[Waiting] = []
+        others: list[Waiting] = []
+        for waiting in batch.waiting:
+            stream = waiting[0]
+            of_lobby = stream is not None and stream.kind == "lobby"
+            (of_lobbies if of_lobby else others).append(waiting)
+        tell_durable(others)
         self._report_commit(batch)
         if of_lobbies:  # lobbies do slow work in their callbacks, so send the frames of moves first
             self._loop.call_soon(self._end_telling, of_lobbies)
@@ -294,10 +299,6 @@ class GroupCommit:
                 self.on_failure(error)
             except Exception:
                 LOG.exception("on_failure raised an exception")
-
-
-def _is_of_lobby(stream: Stream | None) -> bool:
-    return stream is not None and stream.kind == "lobby"
 
 
 # --- waiters: an exception in one does not affect the others ------------------------------------
