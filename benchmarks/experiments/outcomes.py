@@ -36,10 +36,17 @@ class Outcome(BaseModel):
     seconds: float
     processor_seconds: float | None = None
     """CPU time of all threads and processes; `seconds` also depends on other load."""
+    short_processor_seconds: float | None = None
+    """CPU time of a short run, if the outcome is that of a full run."""
     package: str
     commit: str | None = None
     """The commit that was checked out; None in old results that do not have it."""
     date: str
+
+    @property
+    def short_cost(self) -> float | None:
+        """CPU time of a short run, or None if none has been timed."""
+        return self.short_processor_seconds if self.full else self.processor_seconds
 
 
 def load(folder: Path = RESULTS) -> dict[str, Outcome]:
@@ -61,5 +68,10 @@ def save(
     """Store an outcome with its plots as SVG, in order; replace the previous outcome."""
     for picture, drawing in zip(outcome.pictures, drawings, strict=True):
         (pictures / picture.file).write_text(drawing, encoding="utf-8")
+    write(outcome, folder)
+
+
+def write(outcome: Outcome, folder: Path = RESULTS) -> None:
+    """Store an outcome whose plots have not changed."""
     text = json.dumps(outcome.model_dump(mode="json"), indent=1, ensure_ascii=False)
     (folder / f"{outcome.name}.json").write_text(f"{text}\n", encoding="utf-8")

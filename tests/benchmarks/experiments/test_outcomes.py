@@ -73,16 +73,27 @@ def test_what_cannot_be_run_here_keeps_what_was_there(
 
 
 def test_a_short_run_is_not_kept_in_place_of_a_whole_one(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole = command.of("nim", MEASURED, Scale(full=True), 1.0, 1.0)
-    kept = list[outcomes.Outcome]()
-    monkeypatch.setattr(outcomes, "load", lambda: {"nim": whole})
-    monkeypatch.setattr(outcomes, "save", lambda outcome, drawings: kept.append(outcome))
     experiment = ReportExperiment("nim", "line-nim", "Nim", "", "", lambda: lambda scale: MEASURED)
+    used = iter([0.0, 1.0, 0.0, 7.0, 0.0, 3.0])
+    monkeypatch.setattr(command, "_processor_seconds", lambda: next(used))
     monkeypatch.setattr(command, "EXPERIMENTS", (experiment,))
+    monkeypatch.setattr(outcomes.load, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(outcomes.save, "__defaults__", (tmp_path, tmp_path))
+    monkeypatch.setattr(outcomes.write, "__defaults__", (tmp_path,))
     assert command.main([]) == 0
-    assert kept == []
-    assert f"the full run of {whole.date} stays on the page" in capsys.readouterr().out
+    short = outcomes.load()["nim"]
+    assert (short.full, short.short_cost) == (False, 1.0)
     assert command.main(["--full"]) == 0
-    assert [each.full for each in kept] == [True]
+    whole = outcomes.load()["nim"]
+    assert (whole.full, whole.processor_seconds, whole.short_cost) == (True, 7.0, 1.0)
+    assert command.main([]) == 0
+    assert f"the full run of {whole.date} stays on the page" in capsys.readouterr().out
+    assert outcomes.load()["nim"] == whole.model_copy(update={"short_processor_seconds": 3.0})
+
+
+def test_all_short_runs_take_less_than_twenty_minutes() -> None:
+    costs = {name: outcome.short_cost for name, outcome in outcomes.load().items()}
+    assert [name for name, cost in costs.items() if cost is None] == []
+    assert sum(cost for cost in costs.values() if cost is not None) < 20 * 60
