@@ -78,12 +78,14 @@ def _section(experiment: ReportExperiment, outcome: Outcome | None) -> Iterator[
 
 def _length(outcome: Outcome) -> str:
     """Describe a run: its length, duration, version and date."""
+    made = f"kibitz {outcome.package} at {outcome.commit}, {outcome.date}:"
+    if outcome.copied:
+        return f"From the stored games of [the arena's events](strength.md), {made}"
     run = "A full run" if outcome.full else "A short run"
     time = _duration(outcome.seconds)
     if outcome.processor_seconds is not None:
         time += f" ({_duration(outcome.processor_seconds)} of CPU time)"
-    commit = f" at {outcome.commit}" if outcome.commit else ""
-    return f"{run} of {time}, kibitz {outcome.package}{commit}, {outcome.date}:"
+    return f"{run} of {time}, {made}"
 
 
 def _duration(seconds: float) -> str:

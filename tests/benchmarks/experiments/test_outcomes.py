@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from benchmarks.experiments import __main__ as command
 from benchmarks.experiments import outcomes
 from benchmarks.experiments.experiment import Measured, ReportExperiment, Scale, UnavailableError
 
+ROOT = Path(__file__).parents[3]
 MEASURED = Measured("Ten of ten.", ("who", "won"), (("Ada", "10"),), figures={"Wins": "<svg/>"})
 
 
@@ -33,6 +36,13 @@ def test_a_file_that_is_no_outcome_is_refused(tmp_path: Path) -> None:
     (tmp_path / "nim.json").write_text('{"name": "nim"}', "utf-8")
     with pytest.raises(ValidationError):
         outcomes.load(tmp_path)
+
+
+def test_an_outcome_without_commit_or_date_is_refused() -> None:
+    stored = command.of("nim", MEASURED, Scale(), 1.0, 1.0).model_dump()
+    for field in ("commit", "date"):
+        with pytest.raises(ValidationError, match=field):
+            outcomes.Outcome.model_validate(stored | {field: ""})
 
 
 def test_a_name_that_leads_out_of_the_folder_is_no_picture() -> None:
@@ -97,3 +107,19 @@ def test_all_short_runs_take_less_than_twenty_minutes() -> None:
     costs = {name: outcome.short_cost for name, outcome in outcomes.load().items()}
     assert [name for name, cost in costs.items() if cost is None] == []
     assert sum(cost for cost in costs.values() if cost is not None) < 20 * 60
+
+
+@pytest.mark.e2e
+def test_results_name_commits_of_this_history() -> None:
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("needs a clone and git")
+    if _git("rev-parse", "--is-shallow-repository").stdout.strip() != "false":
+        pytest.skip("needs the whole history")
+    for outcome in outcomes.load().values():
+        checked = _git("merge-base", "--is-ancestor", outcome.commit[:12], "HEAD")
+        assert checked.returncode == 0, f"{outcome.name}: {outcome.commit} {checked.stderr}"
+
+
+def _git(*words: str) -> subprocess.CompletedProcess[str]:
+    command = ["git", "-C", str(ROOT), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
