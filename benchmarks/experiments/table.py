@@ -56,10 +56,10 @@ def _conspiring() -> Measure:
     return conspiring.conspiring
 
 
-def _compiled() -> Measure:
-    from benchmarks.experiments import compiling
+def _pypy() -> Measure:
+    from benchmarks.experiments import interpreters
 
-    return compiling.compiled
+    return interpreters.compare
 
 
 def _win_and_loss() -> Measure:
@@ -180,12 +180,6 @@ def _arrays() -> Measure:
     from benchmarks.experiments import arrays
 
     return arrays.arrays
-
-
-def _compiled_depths() -> Measure:
-    from benchmarks.experiments import compiling
-
-    return compiling.by_depth
 
 
 GENETIC_PLOTS = training.plots(
@@ -348,13 +342,16 @@ EXPERIMENTS = (
         _conspiring,
     ),
     ReportExperiment(
-        "checkers-compiled",
+        "checkers-pypy",
         "chinese-checkers",
-        "The same search, compiled and interpreted",
+        "The same search under PyPy, CPython and Numba",
         "Under PyPy, the time-limited search looks one level deeper than under CPython.",
-        "The report gives no figures. PyPy is not measured here; instead, the same source runs "
-        "compiled by Numba and as plain CPython.",
-        _compiled,
+        "The report gives neither a time limit nor any figures, and its program is not printed. "
+        "Here, a program on plain lists without any packages runs under both interpreters. The "
+        "kernels of kibitz, which visit the same positions, need numpy and run under CPython "
+        "with and without Numba. All times are CPU time after a warm-up, in which PyPy and Numba "
+        "compile. Without `pypy3`, the experiment is skipped and its stored result stays.",
+        _pypy,
     ),
     ReportExperiment(
         "checkers-searches",
@@ -377,15 +374,6 @@ EXPERIMENTS = (
         ),
     ),
     ReportExperiment(
-    ReportExperiment(
-        "checkers-compiled-depths",
-        "chinese-checkers",
-        "Compiled and interpreted search, depth by depth",
-        "PyPy gains one more level of depth.",
-        "The report does not state the time limit. Here, both modes complete each depth, however "
-        "long it takes.",
-        _compiled_depths,
-    ),
         "checkers-hand-euclid",
         "chinese-checkers",
         "Hand-tuned distances against Euclidean ones",
