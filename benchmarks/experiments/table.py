@@ -158,6 +158,12 @@ def _center() -> Measure:
     return heuristics.center
 
 
+def _left_behind() -> Measure:
+    from benchmarks.experiments import heuristics
+
+    return heuristics.left_behind
+
+
 def _seats() -> Measure:
     from benchmarks.experiments import heuristics
 
@@ -401,6 +407,17 @@ EXPERIMENTS = (
         "The report describes no games. One player uses the hand-tuned distances. The others use "
         "them without the penalty for holes beside the center lane.",
         _center,
+    ReportExperiment(
+        "checkers-left-behind",
+        "chinese-checkers",
+        "A penalty for pegs left behind",
+        "The three pegs in the deepest holes of a corner risk being trapped, so the hand-tuned "
+        "distances have a great penalty for these holes.",
+        "The report describes no games without the penalty and does not give its size; here, it "
+        "is as much as four steps. One player uses the hand-tuned distances. The others use them "
+        "without this penalty.",
+        _left_behind,
+    ),
     ),
     ReportExperiment(
         "checkers-seats",
