@@ -273,10 +273,8 @@ EXPERIMENTS = (
         "Distances evolved for three players",
         "The array of generation 3,594 wins 99.2% of its games with three players, with a "
         "fitness of 393.4; evolution takes more generations than with two players.",
-        "As with two players. The win rate is from the same games that selected the array. With "
-        "100 individuals and initial numbers of up to 24, a population won 27% of its games "
-        "after 4,875 generations. With the parameters of the short run, a population won more "
-        "after only 36 generations. The shipped array comes from a longer run.",
+        "As with two players. The win rate is from the same games that selected the array. The "
+        "shipped array comes from a longer run.",
         training.of(
             {"three players": f"{GENETIC}:seats=3,{MEDIUM},generations=60"},
             {"three players": f"{GENETIC}:seats=3,{LARGER},generations=300"},
@@ -366,7 +364,8 @@ EXPERIMENTS = (
         "Looking ahead is stronger than playing the best immediate move. Minimax counters "
         "threats that a search of its own moves does not see.",
         "The report measures neither claim. In its minimax listing, a player negates its own "
-        "value of a leaf, even of a win, and so prefers its worst outcome.",
+        "value of a leaf. This is right if lower evaluations are better, as the text there says, "
+        "but wrong for a win. The bots here prefer both higher evaluations and wins.",
         events.of(
             (
                 "chinese-checkers-iddfs-hand",
@@ -407,6 +406,7 @@ EXPERIMENTS = (
         "The report describes no games. One player uses the hand-tuned distances. The others use "
         "them without the penalty for holes beside the center lane.",
         _center,
+    ),
     ReportExperiment(
         "checkers-left-behind",
         "chinese-checkers",
@@ -417,7 +417,6 @@ EXPERIMENTS = (
         "is as much as four steps. One player uses the hand-tuned distances. The others use them "
         "without this penalty.",
         _left_behind,
-    ),
     ),
     ReportExperiment(
         "checkers-seats",
@@ -434,8 +433,9 @@ EXPERIMENTS = (
         "A note proposes a bot that searches only its own moves at first, uses minimax in the "
         "middle game, and searches only its own moves again at the end.",
         "The report has no such bot. `chinese-checkers/phases` searches only its own moves in "
-        "the middle game. Here, it plays against the same bot with minimax in the middle game; "
-        "both have the same opening book and race.",
+        "the middle game. Here, it plays against the same bot with minimax in the middle game, and "
+        "both play the endgame from the same database. Each game begins with two random moves per "
+        "player, after which the opening book rarely has an answer.",
         _phases,
     ),
     ReportExperiment(
