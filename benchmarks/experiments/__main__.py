@@ -72,14 +72,23 @@ def _run(experiment: ReportExperiment, scale: Scale) -> int:
         return 1
     times = time.monotonic() - began, _processor_seconds() - used
     outcome = of(experiment.name, measured, scale, *times)
-    kept = outcomes.load().get(experiment.name)
-    if kept is not None and kept.full and not scale.full:
-        print(f"  the full run of {kept.date} stays on the page; outcome of this short run:")
-    else:
-        outcomes.save(outcome, list(measured.figures.values()))
+    _keep(outcome, outcomes.load().get(experiment.name), list(measured.figures.values()))
     print(f"  {measured.found}", *map(_line, measured.rows), sep="\n  ")
     print(f"  {outcome.seconds:.0f} s, {times[1]:.0f} s of CPU time", flush=True)
     return 0
+
+
+def _keep(outcome: Outcome, before: Outcome | None, drawings: Sequence[str]) -> None:
+    """Store an outcome; of a short run after a full one, store only the CPU time."""
+    if before is not None and before.full and not outcome.full:
+        print(f"  the full run of {before.date} stays on the page; outcome of this short run:")
+        spent = {"short_processor_seconds": outcome.processor_seconds}
+        outcomes.write(before.model_copy(update=spent))
+    elif before is not None and outcome.full:
+        spent = {"short_processor_seconds": before.short_cost}
+        outcomes.save(outcome.model_copy(update=spent), drawings)
+    else:
+        outcomes.save(outcome, drawings)
 
 
 def _line(row: Sequence[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from benchmarks.experiments import matches
@@ -86,24 +88,37 @@ def cohesion(scale: Scale) -> Measured:
 
 def center(scale: Scale) -> Measured:
     """Play the hand-tuned distances against the same without the preference for the middle."""
-    games = scale.choose(240, 2400)
-    own, other = _greedy(ev.hand), _greedy(_without_lane)
+    return _compare_without(scale, "preference for the middle", lane=0)
+
+
+def left_behind(scale: Scale) -> Measured:
+    """Play the hand-tuned distances against the same without the penalty for pegs left behind."""
+    return _compare_without(scale, "penalty for pegs left behind", behind=0)
+
+
+def _compare_without(
+    scale: Scale, what: str, *, lane: float = ev.LANE, behind: float = ev.LEFT_BEHIND
+) -> Measured:
+    """Play the hand-tuned distances against the same with other parameters."""
+    games, own = scale.choose(240, 2400), _greedy(ev.hand)
+    other = _greedy(functools.partial(hand_with, lane=lane, behind=behind))
     rows = tuple(_against(own, other, seats, games) for seats in CROWDS)
     told = ", ".join(f"{row[2]} with {row[0]}" for row in rows)
     return Measured(
         found="If one player uses the hand-tuned distances and all others use them without the "
-        f"preference for the middle, looking one move ahead, it is first in {told} players.",
+        f"{what}, looking one move ahead, it is first in {told} players.",
         heads=HEADS,
         rows=rows,
     )
 
 
-def _without_lane(state: np.record) -> np.record:
-    """Return the hand-tuned weights without the penalty for holes beside the center lane."""
+def hand_with(state: np.record, *, lane: float, behind: float) -> np.record:
+    """Return the hand-tuned weights with these penalties: off the center lane, and left behind."""
 
     def weight(shape: geo.Geometry, goal: int, hole: int) -> float:
         tip, rear = shape.tips[goal], shape.tips[(goal + 3) % geo.CORNERS]
-        return -shape.steps(hole, tip) - ev.LEFT_BEHIND * (shape.steps(hole, rear) <= 1)
+        aside = ev.aside(shape, rear, tip, hole)
+        return -shape.steps(hole, tip) - lane * aside - behind * (shape.steps(hole, rear) <= 1)
 
     return ev.weighted(state, weight)
 

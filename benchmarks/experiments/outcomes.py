@@ -36,10 +36,25 @@ class Outcome(BaseModel):
     seconds: float
     processor_seconds: float | None = None
     """CPU time of all threads and processes; `seconds` also depends on other load."""
+    short_processor_seconds: float | None = None
+    """CPU time of a short run, if the outcome is that of a full run."""
     package: str
-    commit: str | None = None
-    """The commit that was checked out; None in old results that do not have it."""
-    date: str
+    commit: str = Field(pattern="^[0-9a-f]{12}")
+    """The commit that was checked out, or in old results the one that stored them.
+
+    It is in the history; the subject of a later commit with more code may follow.
+    """
+    date: str = Field(pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")
+
+    @property
+    def short_cost(self) -> float | None:
+        """CPU time of a short run, or None if none has been timed."""
+        return self.short_processor_seconds if self.full else self.processor_seconds
+
+    @property
+    def copied(self) -> bool:
+        """Whether the outcome only tabulates stored results of events of `benchmarks.strength`."""
+        return self.command.startswith("python -m benchmarks.strength")
 
 
 def load(folder: Path = RESULTS) -> dict[str, Outcome]:
@@ -61,5 +76,10 @@ def save(
     """Store an outcome with its plots as SVG, in order; replace the previous outcome."""
     for picture, drawing in zip(outcome.pictures, drawings, strict=True):
         (pictures / picture.file).write_text(drawing, encoding="utf-8")
+    write(outcome, folder)
+
+
+def write(outcome: Outcome, folder: Path = RESULTS) -> None:
+    """Store an outcome whose plots have not changed."""
     text = json.dumps(outcome.model_dump(mode="json"), indent=1, ensure_ascii=False)
     (folder / f"{outcome.name}.json").write_text(f"{text}\n", encoding="utf-8")

@@ -28,17 +28,28 @@ HEADS = ("players", "judge", "begins", "games", "won", "95% interval", "plies pe
 def evolved(scale: Scale) -> Measured:
     """Play the evolved arrays against each judge, in games not used during evolution."""
     count, rows, sentences = scale.choose(1000, 4000), [], []
-    for seats, name in EVOLVED.items():
-        file = weights_file.read(WEIGHTS / f"{name}.json")
-        array = np.array(file.weights, np.float64)
+    arrays = {seats: _read(name) for seats, name in EVOLVED.items()}
+    for seats, (array, command) in arrays.items():
         rows += [
             (str(seats), judge, begins, *tested(array, seats, judge, begins, count, scale.threads))
             for begins in BEGINS
             for judge in genetic_fitness.JUDGES
         ]
         first = rows[-len(BEGINS) * len(genetic_fitness.JUDGES)]
-        sentences.append(_sentence(seats, first, file.command))
+        sentences.append(_sentence(seats, first, command))
+    for begins in BEGINS:
+        row = tested(arrays[2][0], 3, "hand", begins, count, scale.threads)
+        rows.append(("3, array for 2", "hand", begins, *row))
+    sentences.append(
+        f"With 3 players, the array for 2 wins {rows[-2][4]} ({rows[-2][5]}) of the same games."
+    )
     return Measured(found=" ".join(sentences), heads=HEADS, rows=tuple(rows))
+
+
+def _read(name: str) -> tuple[Array, str]:
+    """Return a shipped array, and the command that evolved it."""
+    file = weights_file.read(WEIGHTS / f"{name}.json")
+    return np.array(file.weights, np.float64), file.command
 
 
 def tested(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from benchmarks.experiments import events, training
+from benchmarks.experiments import events, tanks, training
 from benchmarks.experiments.experiment import ReportExperiment
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ def _conspiring() -> Measure:
     return conspiring.conspiring
 
 
-def _compiled() -> Measure:
-    from benchmarks.experiments import compiling
+def _pypy() -> Measure:
+    from benchmarks.experiments import interpreters
 
-    return compiling.compiled
+    return interpreters.compare
 
 
 def _win_and_loss() -> Measure:
@@ -158,6 +158,12 @@ def _center() -> Measure:
     return heuristics.center
 
 
+def _left_behind() -> Measure:
+    from benchmarks.experiments import heuristics
+
+    return heuristics.left_behind
+
+
 def _seats() -> Measure:
     from benchmarks.experiments import heuristics
 
@@ -182,13 +188,7 @@ def _arrays() -> Measure:
     return arrays.arrays
 
 
-def _compiled_depths() -> Measure:
-    from benchmarks.experiments import compiling
-
-    return compiling.by_depth
-
-
-GENETIC_FIGURES = (
+GENETIC_PLOTS = training.plots(
     "fitness.svg",
     "wins.svg",
     "array-first.svg",
@@ -208,7 +208,12 @@ LARGE = "population=1000,begins=individual,highest=100"
 """The parameters with the best result for the number of games."""
 LARGER = "population=1500,begins=individual,highest=100"
 """`LARGE` for three players: fewer of the initial individuals come close to a win."""
-TANKS_FIGURES = ("highest.svg", "mean.svg")
+TANKS_RUNS = {
+    "codes": "tanks/report:input=codes",
+    "scaled": "tanks/report:input=scaled",
+    "codes, quirks": "tanks/report:input=codes,quirks=true",
+    "scaled, quirks": "tanks/report:input=scaled,quirks=true",
+}
 
 EXPERIMENTS = (
     ReportExperiment(
@@ -238,7 +243,7 @@ EXPERIMENTS = (
                 "20": f"{GENETIC}:{OLD},generations=8000",
             },
             "The arrays of one run, tested in games not used during evolution.",
-            GENETIC_FIGURES,
+            GENETIC_PLOTS,
         ),
     ),
     ReportExperiment(
@@ -268,15 +273,13 @@ EXPERIMENTS = (
         "Distances evolved for three players",
         "The array of generation 3,594 wins 99.2% of its games with three players, with a "
         "fitness of 393.4; evolution takes more generations than with two players.",
-        "As with two players. The win rate is from the same games that selected the array. With "
-        "100 individuals and initial numbers of up to 24, a population won 27% of its games "
-        "after 4,875 generations. With the parameters of the short run, a population won more "
-        "after only 36 generations. The shipped array comes from a longer run.",
+        "As with two players. The win rate is from the same games that selected the array. The "
+        "shipped array comes from a longer run.",
         training.of(
             {"three players": f"{GENETIC}:seats=3,{MEDIUM},generations=60"},
             {"three players": f"{GENETIC}:seats=3,{LARGER},generations=300"},
             "The arrays of one run, tested in games not used during evolution.",
-            GENETIC_FIGURES,
+            GENETIC_PLOTS,
         ),
     ),
     ReportExperiment(
@@ -291,7 +294,7 @@ EXPERIMENTS = (
             {"two players": "chinese-checkers/learned:generations=12,openings=8"},
             {"two players": "chinese-checkers/learned", "four": "chinese-checkers/learned:seats=4"},
             "The lead of one run's array over `stragglers`, from which the run starts.",
-            ("lead.svg", "array.svg"),
+            training.plots("lead.svg", "array.svg"),
         ),
     ),
     ReportExperiment(
@@ -343,13 +346,16 @@ EXPERIMENTS = (
         _conspiring,
     ),
     ReportExperiment(
-        "checkers-compiled",
+        "checkers-pypy",
         "chinese-checkers",
-        "The same search, compiled and interpreted",
+        "The same search under PyPy, CPython and Numba",
         "Under PyPy, the time-limited search looks one level deeper than under CPython.",
-        "The report gives no figures. PyPy is not measured here; instead, the same source runs "
-        "compiled by Numba and as plain CPython.",
-        _compiled,
+        "The report gives neither a time limit nor any figures, and its program is not printed. "
+        "Here, a program on plain lists without any packages runs under both interpreters. The "
+        "kernels of kibitz, which visit the same positions, need numpy and run under CPython "
+        "with and without Numba. All times are CPU time after a warm-up, in which PyPy and Numba "
+        "compile. Without `pypy3`, the experiment is skipped and its stored result stays.",
+        _pypy,
     ),
     ReportExperiment(
         "checkers-searches",
@@ -358,7 +364,8 @@ EXPERIMENTS = (
         "Looking ahead is stronger than playing the best immediate move. Minimax counters "
         "threats that a search of its own moves does not see.",
         "The report measures neither claim. In its minimax listing, a player negates its own "
-        "value of a leaf, even of a win, and so prefers its worst outcome.",
+        "value of a leaf. This is right if lower evaluations are better, as the text there says, "
+        "but wrong for a win. The bots here prefer both higher evaluations and wins.",
         events.of(
             (
                 "chinese-checkers-iddfs-hand",
@@ -370,15 +377,6 @@ EXPERIMENTS = (
             "scores {chinese_checkers_iddfs_hand}, minimax {chinese_checkers_minimax_hand} and "
             "alpha-beta {chinese_checkers_alphabeta_hand}.",
         ),
-    ),
-    ReportExperiment(
-        "checkers-compiled-depths",
-        "chinese-checkers",
-        "Compiled and interpreted search, depth by depth",
-        "PyPy gains one more level of depth.",
-        "The report does not state the time limit. Here, both modes complete each depth, however "
-        "long it takes.",
-        _compiled_depths,
     ),
     ReportExperiment(
         "checkers-hand-euclid",
@@ -410,6 +408,17 @@ EXPERIMENTS = (
         _center,
     ),
     ReportExperiment(
+        "checkers-left-behind",
+        "chinese-checkers",
+        "A penalty for pegs left behind",
+        "The three pegs in the deepest holes of a corner risk being trapped, so the hand-tuned "
+        "distances have a great penalty for these holes.",
+        "The report describes no games without the penalty and does not give its size; here, it "
+        "is as much as four steps. One player uses the hand-tuned distances. The others use them "
+        "without this penalty.",
+        _left_behind,
+    ),
+    ReportExperiment(
         "checkers-seats",
         "chinese-checkers",
         "The value of a seat",
@@ -424,8 +433,9 @@ EXPERIMENTS = (
         "A note proposes a bot that searches only its own moves at first, uses minimax in the "
         "middle game, and searches only its own moves again at the end.",
         "The report has no such bot. `chinese-checkers/phases` searches only its own moves in "
-        "the middle game. Here, it plays against the same bot with minimax in the middle game; "
-        "both have the same opening book and race.",
+        "the middle game. Here, it plays against the same bot with minimax in the middle game, and "
+        "both play the endgame from the same database. Each game begins with two random moves per "
+        "player, after which the opening book rarely has an answer.",
         _phases,
     ),
     ReportExperiment(
@@ -454,39 +464,19 @@ EXPERIMENTS = (
         "330 points in five games, compared with 180 to 440 for three random players.",
         "The fitness is the score of a single game, so luck plays a large part in selection. The "
         "network reads the raw codes of its local board, up to 44, which saturate tanh. The "
-        "toolbox may have scaled them, so both versions are run. In the published program, "
-        "shells score for every wreck that they hit, and blocked moves turn the hull; the rules "
-        "of kibitz do neither.",
+        "toolbox may have scaled them, so both versions are run. In the published program, shells "
+        "score for every wreck that they hit, and blocked moves turn the hull, here in the "
+        'direction of the move. The runs "with quirks" do both; the rules of kibitz do neither. '
+        "Two more quirks are left out: the program's fourth player plays the turns of destroyed "
+        "tanks, and the game hangs when the fourth tank is destroyed. The report's Figures 8 and 9 "
+        "are curves without numbers, so the plots here show the mean of its five games instead.",
         training.of(
-            {"codes": "tanks/report:input=codes", "scaled": "tanks/report:input=scaled"},
-            {"codes": "tanks/report:input=codes", "scaled": "tanks/report:input=scaled"},
+            TANKS_RUNS,
+            TANKS_RUNS,
             "The fittest network of generation 30, in five games as in the report's table, and "
-            "in many new games that were not used to select it. With four random players, each "
-            "scores 341 points.",
-            TANKS_FIGURES,
-        ),
-    ),
-    ReportExperiment(
-        "tanks-report-quirks",
-        "tanks",
-        "The same network under the rules of the report's program",
-        "The same: 330 to 660 points in five games after 30 generations.",
-        "The published program gives points for every wreck that a shell hits, and a blocked "
-        "move turns the hull, here in the direction of the move. Two more of its quirks are left "
-        "out: its fourth player plays the turns of destroyed tanks, and the game hangs when the "
-        "fourth tank is destroyed.",
-        training.of(
-            {
-                "codes": "tanks/report:input=codes,quirks=true",
-                "scaled": "tanks/report:input=scaled,quirks=true",
-            },
-            {
-                "codes": "tanks/report:input=codes,quirks=true",
-                "scaled": "tanks/report:input=scaled,quirks=true",
-            },
-            "The fittest network of generation 30 under these rules, in five games as in the "
-            "report's table, and in many new games that were not used to select it.",
-            TANKS_FIGURES,
+            "in many new games that were not used to select it. The "
+            "[page of the game](games/tanks.md#house-bots) has the points of four random players.",
+            tanks.generations,
         ),
     ),
     ReportExperiment(
@@ -500,8 +490,9 @@ EXPERIMENTS = (
             {"short": "tanks/neuroevolution:generations=60"},
             {"whole": "tanks/neuroevolution:generations=220"},
             "The resulting network of one run, in new games that were not used to select it. "
-            "With four random players, each scores 341 points.",
-            TANKS_FIGURES,
+            "The [page of the game](games/tanks.md#house-bots) has the points of four random "
+            "players.",
+            training.plots("highest.svg", "mean.svg"),
         ),
     ),
     ReportExperiment(

@@ -19,9 +19,10 @@ report or its program, the command that repeats the measurement, the results wit
 intervals, and any plots.
 
 `make experiments` runs short versions of all experiments, `make experiments ARGS=--full` runs them
-at full length, and `ARGS=NAME` runs one. Each result states the elapsed time on a machine that may
-have been doing other work, and, if measured, the CPU time of all threads. The results are stored in
-`benchmarks/experiments/results`, and this page is generated from them.
+at full length, and `ARGS=NAME` runs one. Together, the short versions take {minutes} minutes of CPU
+time. Each result states the elapsed time on a machine that may have been doing other work, and, if
+measured, the CPU time of all threads. The results are stored in `benchmarks/experiments/results`,
+and this page is generated from them.
 
 Intervals are [Wilson intervals](explanation/ratings.md#claims) for a share of games: 19 of 20 such
 intervals contain the true share. They do not show how much the results of another training run
@@ -46,7 +47,8 @@ def page(
     It ends with the `covered` items by game. Raises `coverage.CellError` if one of them refers to a
     missing result.
     """
-    parts = [f"{HEAD}\n"]
+    minutes = sum(outcome.short_cost or 0 for outcome in kept.values()) / 60
+    parts = [f"{HEAD.format(minutes=f'{minutes:.0f}')}\n"]
     for game, report in reports.items():
         parts += [f"## {registry.get(game).info.title}\n", f"The report: {report}.\n"]
         for each in experiments:
@@ -76,12 +78,14 @@ def _section(experiment: ReportExperiment, outcome: Outcome | None) -> Iterator[
 
 def _length(outcome: Outcome) -> str:
     """Describe a run: its length, duration, version and date."""
+    made = f"kibitz {outcome.package} at {outcome.commit}, {outcome.date}:"
+    if outcome.copied:
+        return f"From the stored games of [the arena's events](strength.md), {made}"
     run = "A full run" if outcome.full else "A short run"
     time = _duration(outcome.seconds)
     if outcome.processor_seconds is not None:
         time += f" ({_duration(outcome.processor_seconds)} of CPU time)"
-    commit = f" at {outcome.commit}" if outcome.commit else ""
-    return f"{run} of {time}, kibitz {outcome.package}{commit}, {outcome.date}:"
+    return f"{run} of {time}, {made}"
 
 
 def _duration(seconds: float) -> str:

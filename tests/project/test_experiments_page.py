@@ -30,6 +30,7 @@ OUTCOME = Outcome(
     full=False,
     seconds=300,
     package="1.0",
+    commit="0123456789ab",
     date="2026-01-31",
 )
 
@@ -43,16 +44,25 @@ def test_a_section_has_claim_fault_command_table_and_picture() -> None:
         "**Errors and gaps.** Five games.",
         "**Measured.** It does.",
         "| Ada | 9 |",
-        "A short run of 5 min, kibitz 1.0, 2026-01-31:\n\n```sh\none\ntwo\n```",
+        "A short run of 5 min, kibitz 1.0 at 0123456789ab, 2026-01-31:\n\n```sh\none\ntwo\n```",
         "![Pairs](images/experiments/pairs-1.svg)",
     ):
         assert part in page
 
 
+def test_copied_results_have_no_duration() -> None:
+    copied = OUTCOME.model_copy(update={"command": "python -m benchmarks.strength pairs"})
+    page = experiments.page([entry("pairs")], {"line-nim": "A report"}, {"pairs": copied}, {})
+    assert "From the stored games of [the arena's events](strength.md), kibitz 1.0" in page
+    assert "run of" not in page
+
+
 def test_the_processor_time_of_a_run_is_said_where_it_was_counted() -> None:
     counted = OUTCOME.model_copy(update={"processor_seconds": 61.6})
     page = experiments.page([entry("pairs")], {"line-nim": "A report"}, {"pairs": counted}, {})
-    assert "A short run of 5 min (62 s of CPU time), kibitz 1.0, 2026-01-31:" in page
+    assert (
+        "A short run of 5 min (62 s of CPU time), kibitz 1.0 at 0123456789ab, 2026-01-31:" in page
+    )
 
 
 def test_what_was_not_measured_says_so() -> None:
@@ -61,10 +71,13 @@ def test_what_was_not_measured_says_so() -> None:
     assert "It does." not in page
 
 
-def test_the_commit_of_a_run_is_said_where_it_is_known() -> None:
-    known = OUTCOME.model_copy(update={"commit": "0123abc"})
-    page = experiments.page([entry("pairs")], {"line-nim": "A report"}, {"pairs": known}, {})
-    assert "kibitz 1.0 at 0123abc, 2026-01-31:" in page
+def test_the_page_says_how_long_all_short_runs_take() -> None:
+    short = OUTCOME.model_copy(update={"processor_seconds": 100.0})
+    whole = OUTCOME.model_copy(
+        update={"full": True, "processor_seconds": 900.0, "short_processor_seconds": 80.0}
+    )
+    page = experiments.page([], {}, {"short": short, "whole": whole}, {})
+    assert "the short versions take 3 minutes of CPU" in " ".join(page.split())
 
 
 def test_the_page_ends_with_what_is_covered() -> None:

@@ -13,7 +13,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 340, 56, 20, 56, 44
 MOST_POINTS = 240
 """The maximum number of points of a line; each is the mean of the values that it covers."""
 GROUND, INK, FAINT, GRID = "#ffffff", "#1b2530", "#5a6775", "#e3e7ec"
-LINES = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8a4fa3")
+LINES = ("#1f5fa8", "#d9822b", "#2f8f5b", "#8a4fa3", "#b23a48")
 """The colors of a chart's lines."""
 LOWEST, HIGHEST = (8, 48, 107), (236, 243, 250)
 """The colors of the smallest and the largest value in a dot chart."""

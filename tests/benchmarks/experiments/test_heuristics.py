@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.experiments import arrays, heuristics
+from benchmarks.experiments import arrays, heuristics, matches
 from benchmarks.experiments.experiment import Scale
 from benchmarks.experiments.matches import Player
 from kibitz_games.core.game import Outcome
 from kibitz_search.algorithms.greedy import Greedy
-from kibitz_search.chinese_checkers.evaluation import hand, mobility
+from kibitz_search.chinese_checkers.evaluation import LANE, LEFT_BEHIND, hand, mobility
 
 
 def outcome(*ranks: int) -> Outcome:
@@ -43,6 +43,16 @@ def test_a_seat_that_always_wins_is_seen(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_players_alike_in_all_seats_play_to_the_end() -> None:
     ranks = heuristics.play_all([Player(Greedy, mobility)] * 3, 1).ranks
     assert sorted(ranks)[0] == 1
+
+
+def test_the_hand_tuned_weights_consist_of_their_parts() -> None:
+    _, state = matches.start("chinese-checkers", 2, 0)
+    whole = heuristics.hand_with(state, lane=LANE, behind=LEFT_BEHIND)
+    assert (whole["weights"] == hand(state)["weights"]).all()
+    for part in ({"lane": 0, "behind": LEFT_BEHIND}, {"lane": LANE, "behind": 0}):
+        less = heuristics.hand_with(state, **part)
+        assert (less["weights"] >= whole["weights"]).all()
+        assert (less["weights"] > whole["weights"]).any()
 
 
 def test_every_array_is_drawn_with_all_holes() -> None:

@@ -29,16 +29,12 @@ def test_what_is_kept_is_of_the_table_and_has_its_pictures() -> None:
 
 def test_copies_of_events_are_what_the_events_have_shown() -> None:
     kept = outcomes.load()
-    copied = [each for each in EXPERIMENTS if each.name in kept and _is_of_events(each.name)]
+    copied = [each for each in EXPERIMENTS if each.name in kept and kept[each.name].copied]
     assert copied
     for experiment in copied:
         measured = experiment.load()(Scale())
         assert kept[experiment.name].rows == measured.rows
         assert kept[experiment.name].found == measured.found
-
-
-def _is_of_events(name: str) -> bool:
-    return outcomes.load()[name].command.startswith("python -m benchmarks.strength")
 
 
 @pytest.mark.e2e

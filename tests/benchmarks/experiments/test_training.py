@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from benchmarks.experiments import training
@@ -18,13 +20,13 @@ def test_lines_about_files_are_left_out() -> None:
 
 def test_an_experiment_that_is_not_there_is_unavailable() -> None:
     with pytest.raises(UnavailableError, match="unknown experiment 'tanks/chess'"):
-        training.run("tanks/chess", 1, 1, ())
+        training.run("tanks/chess", 1, 1, Path("unused"))
 
 
 def test_a_run_that_prints_nothing_of_a_test_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "run", lambda *given: ([], {}))
+    monkeypatch.setattr(training, "run", lambda *given: [])
     with pytest.raises(UnavailableError, match="the output has no test results"):
-        training.Training({"one": "tanks/chess"}, {}, "Found.")(Scale())
+        training.Training({"one": "tanks/chess"}, {}, "Found.", training.plots())(Scale())
 
 
 def test_parameters_of_the_table_are_those_of_the_experiments() -> None:
@@ -50,7 +52,7 @@ def _loaded(experiment: object) -> object:
 @pytest.mark.e2e
 def test_every_line_of_a_test_is_a_row() -> None:
     runs = {"tiny": "chinese-checkers/genetic:population=2,generations=2,test=4"}
-    measured = training.Training(runs, {}, "Found.", ("fitness.svg",))(Scale())
+    measured = training.Training(runs, {}, "Found.", training.plots("fitness.svg"))(Scale())
     assert len(measured.rows) == 8
     assert measured.rows[0][1].startswith("fittest.json against hand: won ")
     assert next(iter(measured.figures.values())).startswith("<svg")
