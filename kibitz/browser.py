@@ -7,7 +7,6 @@ import html
 import os
 import sys
 import tempfile
-import webbrowser
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +17,8 @@ def show_page(url: str) -> None:
     """Print the address of a page, and open it if there is a desktop."""
     echo(f"in a browser: {url}", err=True)
     if has_desktop(os.environ, sys.platform):
+        import webbrowser
+
         webbrowser.open(_redirecting(url) if "#" in url else url)
 
 

@@ -52,13 +52,13 @@ from kibitz_bots.adapters.external_program import (
 )
 from kibitz_bots.loading import load
 from kibitz_bots.number_types import COUNT, NATURAL
-from kibitz_bots.running.saved_seat import SavedSeat, take_seat
 from kibitz_bots.sdk import Bot
 from kibitz_bots.spec import BotFactory, SpecError
 from kibitz_protocol import event_loop, printable
 
 if TYPE_CHECKING:
     from kibitz_bots.running.connection import Shutdown
+    from kibitz_bots.running.saved_seat import SavedSeat
     from kibitz_protocol.wire.lobbies import ProgrammeItem, SeekTerms
 
 URL = "ws://127.0.0.1:8765"
@@ -278,6 +278,8 @@ def _start(
             return _fail(error)
         seat = None
         if child.saves and token is None and resume is None and options["resume_file"] is None:
+            from kibitz_bots.running.saved_seat import take_seat
+
             name = options["name"] or _newcomer_setting("KIBITZ_NAME", os.environ)
             seat = take_seat(options["url"], name, words)
         if seat is not None:

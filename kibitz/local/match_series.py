@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kibitz.analysis import fault_report
 from kibitz.analysis.match_process import analysis_command
 from kibitz.builtin_games import player_counts
 from kibitz.local.player_launch import Place, is_foreign, player_launch, readable_paths
@@ -149,6 +148,8 @@ class SeriesOutcome:
 
     def leave_reports(self) -> None:
         """Write a report beside each record of a match in which a seat was at fault."""
+        from kibitz.analysis import fault_report  # rarely needed
+
         matches, causes = self.course.matches, result_tables.BOT_FAULTS
         for brief in matches:
             record = self.course.records.get(brief.match)

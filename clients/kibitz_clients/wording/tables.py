@@ -11,10 +11,6 @@ import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from kibitz_clients import palette
 from kibitz_clients.wording import descriptions
 from kibitz_protocol import printable
@@ -30,6 +26,11 @@ def format_table(
     Only the last column wraps, without breaking words, so a line may exceed `width`. The default is
     the width of the terminal, or no limit if stdout is not a terminal.
     """
+    # Imported late: most programs that import this module print no table.
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for head in heads:
         table.add_column(Text(head), no_wrap=head != heads[-1])

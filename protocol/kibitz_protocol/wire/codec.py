@@ -33,9 +33,8 @@ MAX_EXPLAINED: Final = 64
 _SMALL: Final = 6 * MAX_FIELDS
 """The largest size, in bytes, at which a message cannot have more than `MAX_FIELDS` fields."""
 
-_CLIENT: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage)
-_CLIENT_VALIDATOR = _CLIENT.validator  # skips `validate_json`, which only forwards twelve arguments
-# Deferring the build saves a server some 50 ms at startup, since it never reads these messages.
+# A server reads only the former and a client only the latter, so each is built on first use.
+_CLIENT: TypeAdapter[ClientMessage] = TypeAdapter(ClientMessage, config={"defer_build": True})
 _SERVER: TypeAdapter[ServerMessage] = TypeAdapter(ServerMessage, config={"defer_build": True})
 
 
@@ -87,7 +86,8 @@ def decode_request(data: bytes | bytearray | str) -> ClientMessage:
     if len(data) > _SMALL:
         _refuse_wide(data)
     try:
-        return _CLIENT_VALIDATOR.validate_json(data, strict=True)  # type: ignore[no-any-return]
+        # The adapter's own `validate_json` only forwards twelve arguments.
+        return _CLIENT.validator.validate_json(data, strict=True)  # type: ignore[no-any-return]
     except ValidationError as error:
         raise _refuse(error, data, _request_id(data), outer=2) from None
 

@@ -39,7 +39,7 @@ early."""
 
 _Line: TypeAlias = Annotated[Entry | Footer, Field(discriminator="kind")]
 _SETUP: TypeAdapter[Setup] = TypeAdapter(Setup)
-_LINE: TypeAdapter[Entry | Footer] = TypeAdapter(_Line)
+_LINE: TypeAdapter[Entry | Footer] = TypeAdapter(_Line, config={"defer_build": True})
 
 
 @dataclass(frozen=True)

@@ -408,7 +408,7 @@ Entry: TypeAlias = (
     | Hidden
 )
 AnyEntry: TypeAlias = Annotated[Entry, Field(discriminator="kind")]
-ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry)
+ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry, config={"defer_build": True})
 
 
 class SeatResult(Strict):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_server.storage.interface import HallExchange, OtherNode
@@ -24,6 +24,8 @@ STALE_S: Final = 3.0
 
 class LobbyLine(BaseModel):
     """A node's line about one of its lobbies."""
+
+    model_config = ConfigDict(defer_build=True)
 
     lobby: str
     brief: LobbyBrief | None = None
@@ -42,6 +44,8 @@ class LobbyLine(BaseModel):
 
 class NodeLine(BaseModel):
     """A node's line about itself."""
+
+    model_config = ConfigDict(defer_build=True)
 
     finished: list[MatchBrief] = []
     """The latest listed matches that ended on that node, oldest first."""

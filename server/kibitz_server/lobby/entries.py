@@ -203,7 +203,7 @@ Entry: TypeAlias = (
     | TakenOver
 )
 AnyEntry: TypeAlias = Annotated[Entry, Field(discriminator="kind")]
-ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry)
+ENTRY: TypeAdapter[Entry] = TypeAdapter(AnyEntry, config={"defer_build": True})
 """Parses a line of the log; ``entry.model_dump_json()`` writes one."""
 
 

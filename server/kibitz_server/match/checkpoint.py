@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 import numpy as np
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from kibitz_games.core.game import Game, State, UnknownRules
 from kibitz_protocol.wire.records import Entry, Setup
@@ -48,6 +48,8 @@ ZLIB_LEVEL = 1
 @dataclass(frozen=True, slots=True)
 class _Line:
     """The JSON of a checkpoint."""
+
+    __pydantic_config__ = ConfigDict(defer_build=True)
 
     format: int
     code: str

@@ -659,7 +659,8 @@ def test_before_hello_only_hello_is_validated(kind: str, monkeypatch: pytest.Mon
     def validated(*_: object, **__: object) -> None:
         raise AssertionError("a message was validated before hello")
 
-    monkeypatch.setattr(codec, "_CLIENT_VALIDATOR", SimpleNamespace(validate_json=validated))
+    validator = SimpleNamespace(validate_json=validated)
+    monkeypatch.setattr(codec, "_CLIENT", SimpleNamespace(validator=validator))
     rig = PeerRig()
     line = opened(rig, greeted=False)
     line.feed(client_frame(BEFORE_HELLO[kind]))
