@@ -14,6 +14,7 @@ from kibitz.options.connection import identity_options, server_option
 from kibitz.options.lists import Answer, ask, json_option, print_lines
 from kibitz.output import echo
 from kibitz_clients.wording import tables
+from kibitz_clients.wording.short_names import shown_name
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.lobbies import LobbyView, Member
@@ -102,12 +103,15 @@ def find_member(view: LobbyView, text: str) -> Member:
     """
     members = view.by_seat()
     for member in members:
-        if member.name.casefold() == text.casefold():
+        names = (member.name, shown_name(member.name, member.kind))
+        if text.casefold() in map(str.casefold, names):
             return member
     for member in members:
         if text == str(member.seat + 1):
             return member
-    there = ", ".join(f"{member.seat + 1} {printable.line(member.name)}" for member in members)
+    there = ", ".join(
+        f"{member.seat + 1} {shown_name(member.name, member.kind)}" for member in members
+    )
     raise click.UsageError(
         f"expected a member of lobby {view.lobby} ({there or 'there are none'}), not {text!r}"
     )

@@ -16,7 +16,7 @@ from kibitz.text import result_tables
 from kibitz_clients.matches.fetch import fetch_record, save_record
 from kibitz_clients.matches.timeline import MatchInfo
 from kibitz_clients.wording import descriptions, tables
-from kibitz_protocol import printable
+from kibitz_clients.wording.short_names import shown_name
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.client.session import TRANSIENT_REFUSALS
@@ -191,7 +191,7 @@ class LobbyProgress:
         known = before.members if before else {}
         seats = len(view.settings.seats)
         arrived = [
-            f"{printable.line(member.name)} takes seat {member.seat + 1} of {seats}"
+            f"{shown_name(member.name, member.kind)} takes seat {member.seat + 1} of {seats}"
             for member in view.by_seat()
             if member.player not in known
         ]
@@ -211,7 +211,7 @@ class LobbyProgress:
         return [f"match {b.number} begins: {self._title(b)}" for b in briefs if self.add(b)]
 
     def _title(self, brief: MatchBrief) -> str:
-        players = ", ".join(printable.line(player.name) for player in brief.seats)
+        players = ", ".join(shown_name(player.name, player.kind) for player in brief.seats)
         return f"{brief.game} for {len(brief.seats)}: {players}"
 
     def _describe_end(self, brief: MatchBrief) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kibitz_clients.wording import tables
+from kibitz_clients.wording.short_names import shown_name
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import MatchBrief, Standing
 from kibitz_protocol.wire.records import UNDECIDED, Cause
@@ -18,8 +19,13 @@ def standings_table(lines: Sequence[Standing]) -> str:
     lines_of_table = tables.format_table(
         head,
         [
-            (s.name, s.played, s.wins, s.draws, s.losses, f"{s.points:.2f}", cause_counts(s.causes))
-            for s in ranked
+            (
+                shown_name(line.name),
+                *(line.played, line.wins, line.draws, line.losses),
+                f"{line.points:.2f}",
+                cause_counts(line.causes),
+            )
+            for line in ranked
         ],
     )
     return "\n".join(lines_of_table)
@@ -74,6 +80,7 @@ def _abnormal(brief: MatchBrief, causes: Container[Cause]) -> Iterable[str]:
     for player, seat in zip(brief.seats, brief.result.seats, strict=True):
         if seat.cause in causes:
             detail = f" ({seat.detail})" if seat.detail else ""
-            yield f"match {brief.number}: {player.name} dropped out: {seat.cause}{detail}"
+            name = shown_name(player.name, player.kind)
+            yield f"match {brief.number}: {name} dropped out: {seat.cause}{detail}"
         elif seat.takeover and player.kind == "bot":
             yield f"match {brief.number}: another connection took over the seat of {player.name}"

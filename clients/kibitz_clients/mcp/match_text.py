@@ -16,9 +16,9 @@ from pydantic import ValidationError
 from kibitz_clients.matches.timeline import Frame, Timeline
 from kibitz_clients.wording import descriptions
 from kibitz_clients.wording.move_input import MoveOption
+from kibitz_clients.wording.short_names import shown_name
 from kibitz_games.core.game import TERMINAL, Game, GameError
 from kibitz_games.core.text_view import scene_text
-from kibitz_protocol import printable
 from kibitz_protocol.wire.messages import YourTurn
 
 MOST_STEPS: Final = 12
@@ -70,7 +70,7 @@ def result_text(timeline: Timeline, game: Game | None) -> str:
 def player_names(timeline: Timeline) -> list[str]:
     """Return the players' names by seat, with ``(you)`` after the viewer's own."""
     facts = timeline.info
-    names = [printable.line(player.name) for player in facts.seats]
+    names = [shown_name(player.name, player.kind) for player in facts.seats]
     return [f"{name} (you)" if seat == facts.you else name for seat, name in enumerate(names)]
 
 

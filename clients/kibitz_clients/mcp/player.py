@@ -19,6 +19,7 @@ from kibitz_clients.mcp import match_text
 from kibitz_clients.mcp.link import PROGRESS_SECONDS, CallError, Explain, Progress, ServerLink
 from kibitz_clients.wording import descriptions
 from kibitz_clients.wording.move_input import MoveOption, MoveSelector, move_options, parse_typed
+from kibitz_clients.wording.short_names import shown_name
 from kibitz_games.core.game import Game
 from kibitz_protocol import printable
 from kibitz_protocol.client.client import Client
@@ -63,7 +64,7 @@ class ToolPlayer:
             for lobby in lobbies
         ]
         for brief in matches:
-            names = ", ".join(printable.line(player.name) for player in brief.seats)
+            names = ", ".join(shown_name(player.name, player.kind) for player in brief.seats)
             state = "over" if brief.result else f"{brief.ply} plies"
             lines.append(f"match {brief.match}: {brief.game}; {names}; {state}")
         return "\n".join(lines) or "no lobbies and no matches; someone must host one"

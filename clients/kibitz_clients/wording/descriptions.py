@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from kibitz_clients import palette
 from kibitz_clients.matches.timeline import Frame, MatchInfo
+from kibitz_clients.wording.short_names import shown_name
 from kibitz_games.core.game import Game, GameError
 from kibitz_games.core.scene import PieceColour
 from kibitz_protocol import printable
@@ -128,7 +129,7 @@ def _entry_text(game: Game | None, happened: Entry) -> str:
         case Forfeited(cause=cause, detail=detail):
             return f"out: {CAUSE_TEXTS[cause]}" + (f" ({detail})" if detail else "")
         case Replaced(player=player):
-            return f"replaced by {player.name}"
+            return f"replaced by {shown_name(player.name, player.kind)}"
         case Aborted(operator=True, detail=detail):
             return f"aborted by the operator: {detail}"
         case Aborted(detail=detail):
@@ -136,7 +137,7 @@ def _entry_text(game: Game | None, happened: Entry) -> str:
         case Noted(text=text):
             return f"notes: {text}"
         case Commented(author=author, text=text):
-            return f"{author.name}: {text}"
+            return f"{shown_name(author.name, author.kind)}: {text}"
         case Hidden():
             return "hidden"
 
@@ -180,7 +181,7 @@ def _count_text(number: int) -> str:
 
 def player_label(seat: int, who: Player, colours: Sequence[PieceColour] = ()) -> str:
     """Return a player's name after the glyph of the seat, or of its stones if it has `colours`."""
-    return f"{palette.piece_glyph(seat, colours)} {printable.line(who.name)}"
+    return f"{palette.piece_glyph(seat, colours)} {shown_name(who.name, who.kind)}"
 
 
 def player_labels(facts: MatchInfo) -> str:

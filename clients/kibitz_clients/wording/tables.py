@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kibitz_clients import palette
 from kibitz_clients.wording import descriptions
+from kibitz_clients.wording.short_names import shown_name
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import LobbyBrief, MatchBrief
 from kibitz_protocol.wire.records import Player, Result
@@ -78,13 +79,13 @@ def placing_text(seats: Sequence[Player], result: Result | None) -> str:
     ``1. ada  2. bob (time)``, and in a game that counts points ``1. ada 2,100  2. bob 340``.
     """
     if result is None:
-        return "  ".join(printable.line(player.name) for player in seats)
+        return "  ".join(shown_name(player.name, player.kind) for player in seats)
     placed = zip(result.seats, seats, strict=True)
     return "  ".join(
         " ".join(
             part
             for part in (
-                f"{ended.rank}. {printable.line(player.name)}",
+                f"{ended.rank}. {shown_name(player.name, player.kind)}",
                 descriptions.points_text(ended),
                 f"({ended.cause})" if ended.cause else "",
             )
@@ -126,7 +127,7 @@ def match_table(briefs: Sequence[MatchBrief], *, as_json: bool = False) -> list[
             brief.ply,
             descriptions.end_reason(brief.result) if brief.result else "running",
             "  ".join(
-                f"{palette.seat_glyph(seat)} {player.name}"
+                f"{palette.seat_glyph(seat)} {shown_name(player.name, player.kind)}"
                 for seat, player in enumerate(brief.seats)
             ),
         ]

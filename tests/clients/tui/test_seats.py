@@ -54,7 +54,7 @@ def test_four_names_beside_a_small_board_are_different_and_not_clipped() -> None
     timeline = load_record(record, {"tanks": registry.get("tanks")}).timeline
     names = ("house alphabeta-deep-1", "house alphabeta-deep-2", "house random", "mcts-1000")
     players = tuple(
-        player.model_copy(update={"name": name})
+        player.model_copy(update={"name": name, "kind": "house"})
         for player, name in zip(timeline.info.seats, names, strict=True)
     )
     timeline.info = replace(timeline.info, seats=players)

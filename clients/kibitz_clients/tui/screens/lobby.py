@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 from kibitz_clients.tui.screens.base import BaseScreen
 from kibitz_clients.tui.screens.dialogs import Keys
 from kibitz_clients.wording import descriptions
+from kibitz_clients.wording.short_names import shown_name
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import LobbyView
 
@@ -224,7 +225,7 @@ def _members(view: LobbyView, head_style: str) -> Table:
         state = "ready" if member.ready else "not ready"
         state = state if member.connected else "away"
         host = " (host)" if member.player == view.host else ""
-        name = Text(printable.line(member.name) + host)
+        name = Text(shown_name(member.name, member.kind) + host)
         table.add_row(str(member.seat + 1), name, member.kind, state)
     return table
 
@@ -234,6 +235,6 @@ def _standings(view: LobbyView, head_style: str) -> Table:
     for line in view.table():
         causes = ", ".join(f"{count} {cause}" for cause, count in line.causes.items())
         counts = (line.played, line.wins, line.draws, line.losses)
-        name = Text(printable.line(line.name))
+        name = Text(shown_name(line.name))
         table.add_row(f"{line.points:g}", name, *map(str, counts), causes)
     return table

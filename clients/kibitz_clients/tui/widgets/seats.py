@@ -14,7 +14,6 @@ from kibitz_clients.matches.timeline import Frame, Timeline
 from kibitz_clients.palette import Palette
 from kibitz_clients.wording import descriptions, short_names
 from kibitz_games.core.scene import PieceColour
-from kibitz_protocol import printable
 
 ONE_LINE: Final = 19
 """The columns that a name and a clock need side by side."""
@@ -110,7 +109,9 @@ def seat_line(
     facts = timeline.info
     acts = _acts(timeline, frame, seat)
     right, low = _right(timeline, frame, seat, now) if shows_clock else ("", False)
-    full_name = printable.line(facts.seats[seat].name) + (" (you)" if facts.you == seat else "")
+    player = facts.seats[seat]
+    full_name = short_names.shown_name(player.name, player.kind)
+    full_name += " (you)" if facts.you == seat else ""
     room = max(1, width - 3 - (cell_len(right) + 2 if right else 0))
     name = set_cell_size(short_names.shorten(full_name, room), room)
     ink = colors.seat(seat)
