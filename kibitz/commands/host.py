@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import secrets
@@ -36,6 +37,9 @@ from kibitz_protocol.wire.lobbies import (
     SeatSpec,
 )
 from kibitz_protocol.wire.records import Branch, Conduct, Spectating
+
+NOTE_S = 3.0
+"""Seconds without an answer after which to say what the server is probably doing."""
 
 
 def programme(
@@ -381,7 +385,12 @@ class _LobbyHost:
         )
 
     async def _open_lobby(self, client: Client) -> HostedLobby:
-        opened = await client.hosting.host(self._settings)
+        loop = asyncio.get_running_loop()
+        note = loop.call_later(NOTE_S, tell, "waiting for the server, which compiles a game once")
+        try:
+            opened = await client.hosting.host(self._settings)
+        finally:
+            note.cancel()
         assert opened.lobby is not None
         invite = opened.invite if self._settings.joinable == "invite" else None
         return HostedLobby(lobby=opened.lobby, invite=invite)

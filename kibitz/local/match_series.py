@@ -200,7 +200,7 @@ async def play_series(
         played = SeriesOutcome(LobbyProgress(lobby))
         async with contextlib.AsyncExitStack() as stack:
             processes = await _start(plan, server, lobby, players, records, stack, played.trouble)
-            await stack.enter_async_context(_compiling_rules(plan, server))
+            await stack.enter_async_context(_compiling_rules(plan, server, tell))
             referee = _SeriesMonitor(client, server, played, records, tell, advanced)
             await referee.follow(processes)
             await played.course.close(client)
@@ -211,19 +211,27 @@ async def play_series(
 
 
 @contextlib.asynccontextmanager
-async def _compiling_rules(plan: MatchSeries, server: PrivateServer) -> AsyncIterator[None]:
+async def _compiling_rules(
+    plan: MatchSeries, server: PrivateServer, tell: Tell
+) -> AsyncIterator[None]:
     """Compile the rules in the background during the block, unless they are already compiled.
 
     The machine code is for later series: a foreign bot starts with a copy of the compile cache, and
-    what it compiles itself is lost when it ends.
+    what it compiles itself is lost when it ends. House bots that search compile before they play,
+    so `tell` then gets the reason for the wait.
     """
     # Imported late: these modules fix the mode of the rules, which the caller sets to plain.
+    from kibitz.local.residents import resident_bot
     from kibitz.process import rules_compiler
     from kibitz_games.compiled import mode
     from kibitz_games.core import registry, warmup
 
-    foreign = any(map(is_foreign, plan.bots))
-    if not foreign or not mode.can_compile() or warmup.is_compiled(registry.get(plan.game.name)):
+    if not mode.can_compile() or warmup.is_compiled(registry.get(plan.game.name)):
+        yield
+        return
+    if not all(is_foreign(bot) or resident_bot(bot) for bot in plan.bots):
+        tell("compiling for this machine, which takes up to a minute and happens only once")
+    if not any(map(is_foreign, plan.bots)):
         yield
         return
     command = rules_compiler.command(plan.game.name, awaited=False)
