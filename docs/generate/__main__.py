@@ -11,6 +11,7 @@ from typing import Any
 
 import docs.generate
 from benchmarks import first_minutes as minutes
+from benchmarks import install_sizes as sizes
 from benchmarks.experiments import coverage, outcomes, table
 from benchmarks.strength import results
 from docs.generate import (
@@ -20,6 +21,7 @@ from docs.generate import (
     exit_statuses,
     experiments,
     first_minutes,
+    install_sizes,
     messages,
     metrics,
     package_picture,
@@ -71,7 +73,8 @@ def pages() -> Mapping[Path, str]:
     learning = DOCS / "how-to" / "learning.md"
     found[learning] = environments.page(learning.read_text(encoding="utf-8"), games)
     install = DOCS / "how-to" / "install.md"
-    found[install] = first_minutes.page(install.read_text(encoding="utf-8"), minutes.load_results())
+    text = first_minutes.page(install.read_text(encoding="utf-8"), minutes.load_results())
+    found[install] = install_sizes.page(text, sizes.load_results())
     for name in games:
         path = DOCS / "games" / f"{name}.md"
         found[path] = bots.game_page(path.read_text(encoding="utf-8"), name)
