@@ -45,6 +45,7 @@ help:
 	@echo 'make web-check check the types of the browser client with TypeScript from npm'
 	@echo 'make client-package  build the websocket client for npm in build/kibitz-client'
 	@echo 'make docs      build the documentation site in site/'
+	@echo 'make release-check  list the addresses that the owner must enter before a release'
 	@echo 'make bench     measure the server and the searches'
 	@echo 'make experiments  repeat the experiments of the reports and write their page'
 	@echo 'make clean     remove everything that make created'
@@ -124,6 +125,11 @@ client-package: $(WEB_TOOLS)
 docs: $(VENV)/.docs
 	@NO_MKDOCS_2_WARNING=1 $(IN_VENV) -m mkdocs build --strict --quiet
 	@echo 'the documentation is in site/index.html'
+
+# Fails while a place that the owner fills in is still marked.
+.PHONY: release-check
+release-check: $(VENV)/.dev
+	@$(IN_VENV) -m tests.tools.release
 
 bench: $(VENV)/.dev
 	$(IN_VENV) -m benchmarks.server $(ARGS)

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.tools import release
+
 ROOT = Path(__file__).parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 CLIENT = ROOT / "clients" / "typescript" / "package.json"
@@ -37,6 +39,18 @@ def test_a_tagged_commit_has_the_version_of_its_tag() -> None:
         words, cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
     assert tags in ([], [f"v{PROJECT['version']}"])
+    assert not tags or not [*release.unset()]
+
+
+def test_each_place_that_the_owner_fills_in_is_marked_once(tmp_path: Path) -> None:
+    for name in release.PLACES:
+        shutil.copy(ROOT / name, tmp_path)
+    left = [*release.unset(tmp_path)]
+    assert len(left) == len({line.partition(":")[0] for line in left})
+    for name in release.PLACES:
+        text = (tmp_path / name).read_text()
+        (tmp_path / name).write_text(text.replace(release.MARK, "") + f"# {release.MARK}here\n")
+    assert [line.partition(": ")[2] for line in release.unset(tmp_path)] == ["here"] * 3
 
 
 def test_the_license_is_an_spdx_expression_and_its_text_is_shipped() -> None:
