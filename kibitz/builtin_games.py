@@ -25,6 +25,12 @@ def find_game(name: str) -> Game | None:
     return registry.get(name) if registry.can_load(name) else None
 
 
+def get_game(name: str) -> Game:
+    """Return a game with plain rules; raise `GameError` if it is unknown or does not load."""
+    kernel_mode.set_mode("plain")
+    return registry.get(name)
+
+
 def is_balanced(name: str) -> bool:
     """Return whether a game is played in blocks, in which every player takes every seat."""
     kernel_mode.set_mode("plain")

@@ -63,11 +63,10 @@ def _bot_named(name: str) -> Personality:
 
 def _bots_of_game(game: str | None) -> Sequence[Personality]:
     from kibitz_bots.catalog import PERSONALITIES
-    from kibitz_games.core import registry
 
     if game is None:
         return [*PERSONALITIES.values()]
-    registry.get(game)
+    builtin_games.get_game(game)
     return [bot for bot in PERSONALITIES.values() if bot.game == game]
 
 

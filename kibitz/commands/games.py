@@ -36,9 +36,7 @@ def list_games(as_json: bool) -> None:
 @json_option
 def show_game(name: str, as_json: bool) -> None:
     """Explain the game NAME: its options, moves and bots."""
-    from kibitz_games.core import registry
-
-    registry.get(name)
+    builtin_games.get_game(name)
     game = builtin_games.load_games("plain")[name]
     lines = [json.dumps(_describe(game))] if as_json else _explain_game(game)
     print_lines(lines, as_json=as_json)

@@ -91,9 +91,10 @@ def new_bot(name: str, game: str | None, websocket: bool) -> None:
 
 def _values(name: str, game: str | None) -> dict[str, str]:
     """Return the values of the templates' placeholders."""
+    from kibitz.builtin_games import get_game
     from kibitz_games.core import registry
 
-    chosen = registry.get(game or registry.names()[-1]).info
+    chosen = get_game(game or registry.names()[-1]).info
     return {
         "name": name,
         "class_name": "".join(part.title() for part in re.split("[-_]+", name)) or "Bot",

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import types
 from importlib.metadata import version
+from pathlib import Path
 
 import click
 import pytest
@@ -55,6 +56,29 @@ def test_the_help_imports_no_command() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "Manage:" in done.stdout
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bot", "new", "mybot.py", "--game", "line-nim"),
+        ("bot", "list", "--game", "line-nim"),
+        ("game", "show", "line-nim"),
+    ],
+    ids=" ".join,
+)
+def test_facts_about_a_game_do_not_import_the_compiler(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    program = (
+        "import sys\nfrom kibitz.cli import kibitz\n"
+        f"kibitz.main({[*words]}, standalone_mode=False)\n"
+        "sys.exit('numba' in sys.modules)"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_version_is_that_of_the_package() -> None:
