@@ -11,6 +11,7 @@ Importing this module imports no game. The first `get` fixes the process's kerne
 
 from __future__ import annotations
 
+import difflib
 import functools
 import importlib.util
 import logging
@@ -85,7 +86,9 @@ def _entries() -> Mapping[str, Sequence[EntryPoint]]:
 def _load(name: str) -> Game:
     entries = _entries().get(name)
     if entries is None:
-        raise GameError(f"unknown game {name!r}; available: {', '.join(names())}")
+        near = difflib.get_close_matches(name, names(), n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise GameError(f"unknown game {name!r}; available: {', '.join(names())}{meant}")
     if len(entries) > 1:
         packages = " and ".join(sorted(map(_package, entries)))
         raise GameError(

@@ -33,6 +33,8 @@ def test_a_game_is_registered_under_its_own_name(name: str) -> None:
 def test_an_unknown_game_is_named_with_the_known_ones() -> None:
     with pytest.raises(GameError, match=r"unknown game 'chess'; available: .*chinese-checkers"):
         registry.get("chess")
+    with pytest.raises(GameError, match=r"; did you mean connect-four\?$"):
+        registry.get("conect-four")
 
 
 @pytest.mark.parametrize("name", registry.names())
