@@ -1,16 +1,13 @@
-"""`kibitz play`, and the bot of the README copied word for word."""
+"""`kibitz play`."""
 
 from __future__ import annotations
 
 import json
 import re
 import signal
-from pathlib import Path
 
-from kibitz_protocol.wire.recordfile import read_record
 from tests.tools.command import Kibitz
 
-ROOT = Path(__file__).parents[2]
 GREEDY, RANDOM = "chinese-checkers/greedy-euclid", "chinese-checkers/random"
 SMALL = "chinese-checkers:size=2"
 
@@ -37,27 +34,6 @@ class Thinking(Bot):
         import asyncio
         await asyncio.sleep(3600)
 """
-
-
-def readme_bot() -> str:
-    blocks: list[str] = re.findall(
-        r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S
-    )
-    return next(block for block in blocks if "(Bot)" in block)
-
-
-def test_the_bot_of_the_readme_plays_a_match(kibitz: Kibitz) -> None:
-    (kibitz.directory / "mybot.py").write_text(readme_bot())
-    line = "kibitz play chinese-checkers mybot.py chinese-checkers/random"
-    assert line in (ROOT / "README.md").read_text()
-    done = kibitz.run(*line.split()[1:])
-    assert done.returncode == 0, done.stdout + done.stderr
-    row = r"1 chinese-checkers \d+ \w+ records/\S+ 1\. \w+ [12]\. \w+ "
-    assert re.search(row, " ".join(done.stdout.split()))
-    assert re.search(r"^mybot +1 ", done.stdout, re.M)
-    records = list((kibitz.directory / "records").glob("*.jsonl"))
-    assert [str(path.relative_to(kibitz.directory)) in done.stdout for path in records] == [True]
-    assert read_record(records[0]).footer is not None
 
 
 def test_a_bot_alone_gets_its_score_and_a_list_on_request(kibitz: Kibitz) -> None:
