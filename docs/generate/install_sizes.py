@@ -20,7 +20,7 @@ PURPOSES: Final = {
     "arena": "`kibitz arena` and `ladder`, including the server",
     "all": "all commands above, as in a checkout and in the container",
 }
-"""What each installation is for, by extra."""
+"""The purpose of each installation, by extra."""
 
 
 def page(text: str, sizes: Sizes) -> str:

@@ -19,6 +19,7 @@ from kibitz.local.match_series import (
     MatchSeries,
     SeriesOutcome,
     check,
+    climbing_plans,
     has_strangers,
     play_series,
     with_isolation,
@@ -63,6 +64,9 @@ from kibitz_protocol.wire.clocks import TimeControl
     show_default=True,
     help="Level of the computer if there are no BOTS.",
 )
+@click.option(
+    "--climb", is_flag=True, help="Play a single bot against each level until it scores below half."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @program_options
 @options_match.isolation_option
@@ -76,6 +80,7 @@ def play(
     records: Path,
     db: Path | None,
     level: int,
+    climb: bool,
     as_json: bool,
     listed: bool,
     watch: bool,
@@ -85,11 +90,11 @@ def play(
     """Play GAME between BOTS: house bots like chinese-checkers/random, or files like mybot.py.
 
     Without BOTS you play against the computer in the terminal, at --level (1 is the weakest). A
-    single bot plays ten games against the random bot and gets an Elo estimate.
+    single bot plays ten games against the random bot and gets an Elo estimate; with --climb, it
+    plays against one level of the computer after another, until it scores less than half.
 
     Every file, program and search runs in its own process. The command prints the results and the
-    path of the records. The exit status is 1 if a bot crashed, lost on time or failed in another
-    way.
+    path of the records. The exit status is 1 if a bot failed.
 
     Write a program in any language as "stdio:COMMAND" or "gomocup:COMMAND". One more PROGRAM may
     follow --. With --stdio or --gomocup it uses that protocol. Otherwise it connects to
@@ -98,17 +103,18 @@ def play(
 
     \b
     kibitz play connect-four --level 3
-    kibitz play connect-four mybot.py
+    kibitz play connect-four mybot.py --climb
     kibitz play chinese-checkers mybot.py chinese-checkers/greedy-hand --games 10
     kibitz play line-nim line-nim/random --stdio -- node bot.js
     kibitz play five-in-a-row "gomocup:./one" "gomocup:./two --fast"
     kibitz play chinese-checkers:size=3 chinese-checkers/random mybot.py mybot.py --tc 10+0.1
     """
-    plan = _plan(game, bots, pairs, given)
+    plan, told = _plan(game, bots, pairs, given), ignore if quiet else tell
     if not plan.bots:
         return _play_computer(plan.game, level, given["tc"])
+    if climb:
+        sys.exit(_climb(plan, records, db, told, given))
     alone = len(plan.bots) == 1
-    told = ignore if quiet else tell
     plan = _prepare(with_opponents(plan), records, db, told, given)
 
     async def ended(played: SeriesOutcome) -> None:
@@ -117,8 +123,7 @@ def play(
         else:
             _report(played, as_json=as_json)
         if watch:
-            tell("press Ctrl-C to stop serving the pages")
-            await interrupted()
+            await _serve_pages()
 
     opened = show_page if watch else ignore
     advanced = ScoreLine(plan, shown=not quiet and sys.stderr.isatty()) if alone else None
@@ -128,6 +133,46 @@ def play(
         )
     )
     sys.exit(1 if played.trouble else 0)
+
+
+async def _serve_pages() -> None:
+    tell("press Ctrl-C to stop serving the pages")
+    await interrupted()
+
+
+def _climb(
+    plan: MatchSeries,
+    records: Path,
+    db: Path | None,
+    told: Callable[[str], None],
+    given: dict[str, Any],
+) -> int:
+    """Play against one level after another and print where the bot stands; return the status."""
+
+    async def ended(_: SeriesOutcome) -> None:
+        """Nothing to do while the server is still running."""
+
+    plans = climbing_plans(plan)
+    reached, trouble = 0, False
+    for number, step in enumerate(plans, 1):
+        step = _prepare(step, records, db, told, given)
+        progress = ScoreLine(step, shown=told is tell and sys.stderr.isatty())
+        played = run(
+            play_series(
+                step, records, db, told, web=False, advanced=progress, opened=ignore, ended=ended
+            )
+        )
+        _report_trouble(played)
+        trouble = trouble or bool(played.trouble)
+        line = played.course.standing_of(step.names[0])
+        if line is None or not line.played:
+            break
+        echo(series_score.climb_step(number, str(step.bots[1]), line))
+        if series_score.share(line) < 0.5:
+            break
+        reached = number
+    echo(series_score.climb_summary(plan.names[0], reached, len(plans)))
+    return 1 if trouble else 0
 
 
 def _play_computer(game: GameChoice, level: int, control: TimeControl) -> None:

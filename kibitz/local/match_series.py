@@ -443,6 +443,27 @@ def with_opponents(plan: MatchSeries) -> MatchSeries:
     return replace(plan, bots=[*plan.bots, *opponents], games=games)
 
 
+def climbing_plans(plan: MatchSeries) -> list[MatchSeries]:
+    """Return a series of a single bot against each level of its game, weakest first.
+
+    Raises `click.UsageError` if there are several bots, or no levels.
+    """
+    from kibitz_bots.levels import levels
+
+    counts = player_counts(plan.game.name) or ()
+    ladder, seats = next(
+        ((each, n) for n in counts if (each := levels(plan.game.name, n))), ((), 0)
+    )
+    if len(plan.bots) != 1 or not ladder:
+        found = f"{len(plan.bots)} bots" if ladder else f"{plan.game.name}, which has none"
+        raise click.UsageError(f"--climb needs one bot and a game with levels, not {found}")
+    games = GAMES_ALONE if plan.games is None else plan.games
+    return [
+        replace(plan, bots=[*plan.bots, *[level.bot] * (seats - 1)], games=games)
+        for level in ladder
+    ]
+
+
 def with_isolation(plan: MatchSeries, wish: Wish, records: Path, db: Path | None) -> MatchSeries:
     """Return the plan with the isolation that its bots need and this machine supports."""
     readable = [path for bot in plan.bots for path in readable_paths(bot, Path.cwd())]

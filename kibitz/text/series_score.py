@@ -83,5 +83,22 @@ def summary(line: Standing, opponents: str, game: str, seats: int) -> str:
     return "\n".join(rows)
 
 
+def climb_step(level: int, opponent: str, line: Standing) -> str:
+    """Return the score against one level of the computer as a line."""
+    low, high = interval(line)
+    score = f"{share(line):.0%} of {line.played} games ({low:.0%} to {high:.0%})"
+    return f"level {level}, {opponent}: {score}"
+
+
+def climb_summary(name: str, reached: int, levels: int) -> str:
+    """Return where a bot stands that scored at least half up to the level `reached`."""
+    name = printable.line(name)
+    if not reached:
+        return f"{name} is weaker than level 1 of {levels}"
+    if reached == levels:
+        return f"{name} holds its own against all {levels} levels"
+    return f"{name} stands at level {reached} of {levels}: the next one beats it"
+
+
 _NAMED = {Cause.TIME: "Time losses", Cause.CRASH: "crashes", Cause.ILLEGAL: "illegal moves"}
 """The causes with their own columns in the table."""

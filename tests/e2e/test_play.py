@@ -50,6 +50,22 @@ def test_a_bot_alone_gets_its_score_and_a_list_on_request(kibitz: Kibitz) -> Non
     assert "begins" not in quiet.stderr  # no progress without a terminal
 
 
+def test_a_bot_climbs_the_levels_until_one_beats_it(kibitz: Kibitz) -> None:
+    (kibitz.directory / "mybot.py").write_text(CRASHING.replace("< 4", "< 400"))
+    words = ["play", "connect-four", "mybot.py", "--climb", "--games", "2", "-q"]
+    done = kibitz.run(*words, seconds=240)  # up to eight series
+    assert done.returncode == 0, done.stdout + done.stderr
+    *steps, summary = done.stdout.splitlines()
+    assert [step.partition(",")[0] for step in steps] == [
+        f"level {number}" for number in range(1, len(steps) + 1)
+    ]
+    scores = [int(re.findall(r"(\d+)% of 2 games", step)[0]) for step in steps]
+    assert min(scores[:-1], default=100) >= 50
+    assert summary.startswith("mybot ")
+    if scores[-1] < 50 and len(steps) > 1:
+        assert f"stands at level {len(steps) - 1} of 8" in summary
+
+
 def test_several_games_of_three_as_json(kibitz: Kibitz) -> None:
     words = [SMALL, GREEDY, GREEDY, RANDOM, "--games", "3", "--seed", "5", "--tc", "move=5"]
     done = kibitz.run("play", *words, "--json", "--quiet", "--records", "here")

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 from click.testing import Result as CommandResult
@@ -13,6 +14,7 @@ from kibitz.commands.play import play
 from kibitz.local.match_series import (
     MatchSeries,
     SeriesOutcome,
+    climbing_plans,
     distinct_names,
     failed_to_start,
     has_strangers,
@@ -21,6 +23,7 @@ from kibitz.local.match_series import (
 from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
 from kibitz.text.lobby_progress import LobbyProgress
+from kibitz_bots.levels import levels
 from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
 from kibitz_protocol.wire.records import Cause, Conduct, Player, Result, SeatResult
 from kibitz_server.accounts.names import RESERVED_WORDS, claim, skeleton
@@ -80,6 +83,24 @@ def test_a_bot_alone_plays_against_random_ones(
 ) -> None:
     plan = with_opponents(MatchSeries(game=GameChoice(game), bots=bots, games=games))
     assert (plan.bots, plan.games) == expected
+
+
+def test_a_climb_has_a_series_for_each_level_weakest_first() -> None:
+    plans = climbing_plans(MatchSeries(game=GameChoice("connect-four"), bots=["a.py"], games=4))
+    ladder = levels("connect-four", 2)
+    assert [[*plan.bots] for plan in plans] == [["a.py", level.bot] for level in ladder]
+    assert {plan.games for plan in plans} == {4}
+    [first, *_] = climbing_plans(MatchSeries(game=GameChoice("tanks"), bots=["a.py"]))
+    assert (len(first.bots), first.games) == (4, 10)
+
+
+@pytest.mark.parametrize(
+    ("game", "bots", "found"),
+    [("connect-four", ["a.py", "b.py"], "not 2 bots"), ("go", ["a.py"], "not go, which has none")],
+)
+def test_a_climb_needs_one_bot_and_levels(game: str, bots: list[str], found: str) -> None:
+    with pytest.raises(click.UsageError, match=found):
+        climbing_plans(MatchSeries(game=GameChoice(game), bots=bots))
 
 
 def test_without_a_number_of_games_the_server_makes_of_it_what_the_game_asks_for() -> None:

@@ -4,7 +4,16 @@ import math
 
 import pytest
 
-from kibitz.text.series_score import elo, interval, progress, share, summary, superiority
+from kibitz.text.series_score import (
+    climb_step,
+    climb_summary,
+    elo,
+    interval,
+    progress,
+    share,
+    summary,
+    superiority,
+)
 from kibitz_protocol.wire.lobbies import Standing
 from kibitz_protocol.wire.records import Cause
 
@@ -66,3 +75,11 @@ def test_the_summary_counts_faults_by_cause() -> None:
 
 def test_a_field_of_several_has_a_score_and_no_difference() -> None:
     assert "Elo" not in summary(line(6, 2, 2), "g/random, g/random", "g", 3)
+
+
+def test_a_climb_says_the_score_of_each_level_and_where_the_bot_stands() -> None:
+    step = climb_step(2, "star/greedy", line(7, 0, 3))
+    assert step == "level 2, star/greedy: 70% of 10 games (40% to 89%)"
+    assert climb_summary("mine", 0, 5) == "mine is weaker than level 1 of 5"
+    assert climb_summary("mine", 3, 5) == "mine stands at level 3 of 5: the next one beats it"
+    assert climb_summary("mine", 5, 5) == "mine holds its own against all 5 levels"
