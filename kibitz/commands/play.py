@@ -251,10 +251,10 @@ class ScoreLine:
         self._began = time.monotonic()
 
     def __call__(self, course: LobbyProgress) -> None:
-        """Rewrite the line."""
+        """Rewrite the line, and end it when the series is over."""
         if self._shown and (line := course.standing_of(self._name)) is not None:
             retell(series_score.progress(line, self._games, time.monotonic() - self._began))
-            if line.played >= self._games:
+            if line.played >= self._games or course.over:
                 self._shown = False
                 tell("")
 

@@ -206,6 +206,8 @@ async def play_series(
             await played.course.close(client)
             played.trouble += await _wait_for_bots(processes)
         played.leave_reports()
+        if advanced is not None:
+            advanced(played.course)  # the last match may have ended without news
         await ended(played)
         return played
 

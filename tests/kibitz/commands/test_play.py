@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import click
 import pytest
@@ -10,7 +12,7 @@ from click.testing import CliRunner
 from click.testing import Result as CommandResult
 
 from kibitz.analysis import fault_report
-from kibitz.commands.play import play
+from kibitz.commands.play import ScoreLine, play
 from kibitz.local.match_series import (
     MatchSeries,
     SeriesOutcome,
@@ -24,7 +26,7 @@ from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
 from kibitz.text.lobby_progress import LobbyProgress
 from kibitz_bots.levels import levels
-from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
+from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat, Standing
 from kibitz_protocol.wire.records import Cause, Conduct, Player, Result, SeatResult
 from kibitz_server.accounts.names import RESERVED_WORDS, claim, skeleton
 
@@ -83,6 +85,19 @@ def test_a_bot_alone_plays_against_random_ones(
 ) -> None:
     plan = with_opponents(MatchSeries(game=GameChoice(game), bots=bots, games=games))
     assert (plan.bots, plan.games) == expected
+
+
+def test_the_line_of_progress_ends_with_the_series(capsys: pytest.CaptureFixture[str]) -> None:
+    standing = Standing(player="p", name="a", played=9, wins=9, draws=0, losses=0, points=9)
+    course = SimpleNamespace(over=False, standing_of=lambda name: standing)
+    shown = ScoreLine(MatchSeries(game=GameChoice("star"), bots=["a.py"], games=10), shown=True)
+    shown(cast(LobbyProgress, course))
+    assert not capsys.readouterr().err.endswith("\n")
+    course.over = True
+    shown(cast(LobbyProgress, course))
+    assert capsys.readouterr().err.endswith("\n")
+    shown(cast(LobbyProgress, course))
+    assert capsys.readouterr().err == ""
 
 
 def test_a_climb_has_a_series_for_each_level_weakest_first() -> None:
