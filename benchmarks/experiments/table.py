@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import functools
+import pkgutil
+from collections.abc import Callable
 
 from benchmarks.experiments import events, tanks, training
-from benchmarks.experiments.experiment import ReportExperiment
-
-if TYPE_CHECKING:
-    from benchmarks.experiments.experiment import Measure
+from benchmarks.experiments.experiment import Measure, ReportExperiment
 
 REPORTS = {
     "chinese-checkers": "Fun With Chinese Checkers",
@@ -20,172 +19,9 @@ REPORTS = {
 """The reports, by game."""
 
 
-def _sooner() -> Measure:
-    from benchmarks.experiments import chinese_checkers
-
-    return chinese_checkers.sooner
-
-
-def _evolved() -> Measure:
-    from benchmarks.experiments import shipped
-
-    return shipped.evolved
-
-
-def _ceiling() -> Measure:
-    from benchmarks.experiments import ceiling
-
-    return ceiling.ceiling
-
-
-def _guided() -> Measure:
-    from benchmarks.experiments import guided
-
-    return guided.guided
-
-
-def _guided_six() -> Measure:
-    from benchmarks.experiments import guided
-
-    return guided.guided_six
-
-
-def _conspiring() -> Measure:
-    from benchmarks.experiments import conspiring
-
-    return conspiring.conspiring
-
-
-def _pypy() -> Measure:
-    from benchmarks.experiments import interpreters
-
-    return interpreters.compare
-
-
-def _win_and_loss() -> Measure:
-    from benchmarks.experiments import line_nim
-
-    return line_nim.win_and_loss
-
-
-def _pruning() -> Measure:
-    from benchmarks.experiments import line_nim
-
-    return line_nim.pruning
-
-
-def _threshold() -> Measure:
-    from benchmarks.experiments import line_nim
-
-    return line_nim.threshold
-
-
-def _depths() -> Measure:
-    from benchmarks.experiments import line_nim
-
-    return line_nim.depths
-
-
-def _nim_alphabeta() -> Measure:
-    from benchmarks.experiments import line_nim
-
-    return line_nim.alphabeta
-
-
-def _whole_tree() -> Measure:
-    from benchmarks.experiments import number_merge
-
-    return number_merge.whole_tree
-
-
-def _merge_as_printed() -> Measure:
-    from benchmarks.experiments import merge_tree
-
-    return merge_tree.as_printed
-
-
-def _merge_tree() -> Measure:
-    from benchmarks.experiments import merge_tree
-
-    return merge_tree.tree
-
-
-def _minimax_tree() -> Measure:
-    from benchmarks.experiments import small_games
-
-    return small_games.minimax_tree
-
-
-def _astar_lists() -> Measure:
-    from benchmarks.experiments import small_games
-
-    return small_games.astar_lists
-
-
-def _five_chart() -> Measure:
-    from benchmarks.experiments import five_in_a_row
-
-    return five_in_a_row.chart
-
-
-def _five_unbeatable() -> Measure:
-    from benchmarks.experiments import five_in_a_row
-
-    return five_in_a_row.unbeatable
-
-
-def _five_grid_and_depth() -> Measure:
-    from benchmarks.experiments import five_in_a_row
-
-    return five_in_a_row.grid_and_depth
-
-
-def _hand_tuned() -> Measure:
-    from benchmarks.experiments import heuristics
-
-    return heuristics.hand_tuned
-
-
-def _cohesion() -> Measure:
-    from benchmarks.experiments import heuristics
-
-    return heuristics.cohesion
-
-
-def _center() -> Measure:
-    from benchmarks.experiments import heuristics
-
-    return heuristics.center
-
-
-def _left_behind() -> Measure:
-    from benchmarks.experiments import heuristics
-
-    return heuristics.left_behind
-
-
-def _seats() -> Measure:
-    from benchmarks.experiments import heuristics
-
-    return heuristics.seats
-
-
-def _phases() -> Measure:
-    from benchmarks.experiments import heuristics
-
-    return heuristics.phases
-
-
-def _opening_book() -> Measure:
-    from benchmarks.experiments import heuristics
-
-    return heuristics.opening_book
-
-
-def _arrays() -> Measure:
-    from benchmarks.experiments import arrays
-
-    return arrays.arrays
+def _measure(reference: str) -> Callable[[], Measure]:
+    """Return the loader of a ``module:function`` of this package."""
+    return functools.partial(pkgutil.resolve_name, f"benchmarks.experiments.{reference}")
 
 
 GENETIC_PLOTS = training.plots(
@@ -253,7 +89,7 @@ EXPERIMENTS = (
         "As above: about 99% of the games against the hand-tuned array, and a fitness of 427.4.",
         "See above. In addition, an array selected by its games against one judge is only known "
         "to play well against that judge, so this test includes other judges.",
-        _evolved,
+        _measure("shipped:evolved"),
     ),
     ReportExperiment(
         "checkers-ceiling",
@@ -265,7 +101,7 @@ EXPERIMENTS = (
         "are partly due to luck. Here, an evolution strategy with 40 games per individual "
         "optimizes the array, to show what the report's algorithm could achieve under the rules "
         "of kibitz.",
-        _ceiling,
+        _measure("ceiling:ceiling"),
     ),
     ReportExperiment(
         "checkers-genetic-three",
@@ -307,7 +143,7 @@ EXPERIMENTS = (
         "a search chose in games against itself; `mcts-guided` uses these priors, and evaluates "
         "positions like `mcts-learned`. A name such as `alphabeta-race` means a search with an "
         "evaluation: `alphabeta:evaluation=race`.",
-        _guided,
+        _measure("guided:guided"),
     ),
     ReportExperiment(
         "checkers-guided-six",
@@ -318,7 +154,7 @@ EXPERIMENTS = (
         "its moves matters more. The same command with `seats=6` learns from games with six "
         "players. Every other seat is `mcts-guided`, the three seats between them are one older "
         "search, and the side with the higher mean score wins.",
-        _guided_six,
+        _measure("guided:guided_six"),
     ),
     ReportExperiment(
         "checkers-sooner",
@@ -329,7 +165,7 @@ EXPERIMENTS = (
         "The report's own listing considers shorter plans first and replaces a plan only by a "
         "better one, so the check changes nothing there. The check is needed if a later plan of "
         "equal value can replace an earlier one.",
-        _sooner,
+        _measure("chinese_checkers:sooner"),
     ),
     ReportExperiment(
         "checkers-conspiring",
@@ -343,7 +179,7 @@ EXPERIMENTS = (
         "adds half of each friend's value, and subtracts a quarter of the best opponent's. "
         "Because of such groups, entrants of one owner should not play at the same table in "
         "events with more than two seats.",
-        _conspiring,
+        _measure("conspiring:conspiring"),
     ),
     ReportExperiment(
         "checkers-pypy",
@@ -355,7 +191,7 @@ EXPERIMENTS = (
         "kernels of kibitz, which visit the same positions, need numpy and run under CPython "
         "with and without Numba. All times are CPU time after a warm-up, in which PyPy and Numba "
         "compile. Without `pypy3`, the experiment is skipped and its stored result stays.",
-        _pypy,
+        _measure("interpreters:compare"),
     ),
     ReportExperiment(
         "checkers-searches",
@@ -384,7 +220,7 @@ EXPERIMENTS = (
         "Hand-tuned distances against Euclidean ones",
         "The hand-tuned distances are better than the Euclidean ones.",
         "The report describes no games between the two.",
-        _hand_tuned,
+        _measure("heuristics:hand_tuned"),
     ),
     ReportExperiment(
         "checkers-cohesion",
@@ -395,7 +231,7 @@ EXPERIMENTS = (
         "The report describes no games. All players use the hand-tuned distances. One of them "
         "adds a bonus for pegs side by side, or for the steps that each peg's best jumps gain "
         "(mobility). This player takes every seat in turn.",
-        _cohesion,
+        _measure("heuristics:cohesion"),
     ),
     ReportExperiment(
         "checkers-center",
@@ -405,7 +241,7 @@ EXPERIMENTS = (
         "around it may be better.",
         "The report describes no games. One player uses the hand-tuned distances. The others use "
         "them without the penalty for holes beside the center lane.",
-        _center,
+        _measure("heuristics:center"),
     ),
     ReportExperiment(
         "checkers-left-behind",
@@ -416,7 +252,7 @@ EXPERIMENTS = (
         "The report describes no games without the penalty and does not give its size; here, it "
         "is as much as four steps. One player uses the hand-tuned distances. The others use them "
         "without this penalty.",
-        _left_behind,
+        _measure("heuristics:left_behind"),
     ),
     ReportExperiment(
         "checkers-seats",
@@ -424,7 +260,7 @@ EXPERIMENTS = (
         "The value of a seat",
         "None: the report's arena compares bots, but not the seats that they play on.",
         "The same bot plays on all seats, so that only the seat differs.",
-        _seats,
+        _measure("heuristics:seats"),
     ),
     ReportExperiment(
         "checkers-phases",
@@ -436,7 +272,7 @@ EXPERIMENTS = (
         "the middle game. Here, it plays against the same bot with minimax in the middle game, and "
         "both play the endgame from the same database. Each game begins with two random moves per "
         "player, after which the opening book rarely has an answer.",
-        _phases,
+        _measure("heuristics:phases"),
     ),
     ReportExperiment(
         "checkers-book",
@@ -445,7 +281,7 @@ EXPERIMENTS = (
         "Until the pegs meet, a book of pre-computed moves helps with two or three players.",
         "The report has no book and no games. One player has the book of "
         "`chinese-checkers/phases`, the others play the same search without it; its seat turns.",
-        _opening_book,
+        _measure("heuristics:opening_book"),
     ),
     ReportExperiment(
         "checkers-arrays",
@@ -454,7 +290,7 @@ EXPERIMENTS = (
         "A figure shows the hand-tuned distances, and others show evolved ones.",
         "The report gives no numbers for the hand-tuned distances, so the picture here follows "
         "its description. The arrays of a run's generations are shown above, with the run.",
-        _arrays,
+        _measure("arrays:arrays"),
     ),
     ReportExperiment(
         "tanks-report",
@@ -502,7 +338,7 @@ EXPERIMENTS = (
         "Minimax plays tic-tac-toe very well. Figure 3 shows a tree of it.",
         "The report describes no games. The tree drawn here begins with three empty cells, so "
         "that it fits into a picture.",
-        _minimax_tree,
+        _measure("small_games:minimax_tree"),
     ),
     ReportExperiment(
         "tanks-astar",
@@ -512,7 +348,7 @@ EXPERIMENTS = (
         "the game Snails.",
         "The report does not give the rules of Snails. Here, A* finds paths around rocks and is "
         "compared with a breadth-first search.",
-        _astar_lists,
+        _measure("small_games:astar_lists"),
     ),
     ReportExperiment(
         "five-levels",
@@ -543,7 +379,7 @@ EXPERIMENTS = (
         "Advanced is unbeatable.",
         "The report describes no games. Here, Advanced plays every other bot of the game. Bots "
         "with a clock have a tenth of a second per move.",
-        _five_unbeatable,
+        _measure("five_in_a_row:unbeatable"),
     ),
     ReportExperiment(
         "five-flow-chart",
@@ -553,7 +389,7 @@ EXPERIMENTS = (
         "The report's chart is drawn by hand. This one is generated from the table of utilities "
         "and the levels of the bots. A test for the opponent's stone checks what that stone "
         "would make in the same cell.",
-        _five_chart,
+        _measure("five_in_a_row:chart"),
     ),
     ReportExperiment(
         "five-grid-and-depth",
@@ -562,7 +398,7 @@ EXPERIMENTS = (
         "The board had to be made smaller to search more plies.",
         "The report gives no times. The levels here prune, unlike the listing; the table also "
         "counts the lines that a search without pruning would visit.",
-        _five_grid_and_depth,
+        _measure("five_in_a_row:grid_and_depth"),
     ),
     ReportExperiment(
         "nim-sample",
@@ -588,7 +424,7 @@ EXPERIMENTS = (
         "opponent's depth nor who began. The two players differ in more than the evaluation: "
         "this minimax does not prune. On a given map the first player nearly always has a "
         "winning strategy, so each map is played twice.",
-        _win_and_loss,
+        _measure("line_nim:win_and_loss"),
     ),
     ReportExperiment(
         "nim-pruning",
@@ -597,7 +433,7 @@ EXPERIMENTS = (
         "With alpha-beta pruning, the depth can grow from 5 to 10.",
         "The report gives no counts, and lists only the branch of the maximizing player. Its "
         "program copies the whole board for every move.",
-        _pruning,
+        _measure("line_nim:pruning"),
     ),
     ReportExperiment(
         "nim-threshold",
@@ -609,7 +445,7 @@ EXPERIMENTS = (
         "if it has not completed 5 (or 10) plies in time and has not found the winner; it then "
         "plays the best move so far. The number of timeouts depends on the machine and its other "
         "load.",
-        _threshold,
+        _measure("line_nim:threshold"),
     ),
     ReportExperiment(
         "nim-depths",
@@ -618,7 +454,7 @@ EXPERIMENTS = (
         "The search depth is one of two parameters that the report's author tuned.",
         "The report describes no games at other depths. Here, each depth plays the lowest one "
         "without a clock.",
-        _depths,
+        _measure("line_nim:depths"),
     ),
     ReportExperiment(
         "nim-alphabeta",
@@ -627,7 +463,7 @@ EXPERIMENTS = (
         "None: the report supposes that other algorithms would rank higher.",
         "Alpha-beta with a transposition table searches from the first move on, while the "
         "report's player begins with random moves.",
-        _nim_alphabeta,
+        _measure("line_nim:alphabeta"),
     ),
     ReportExperiment(
         "merge-whole-tree",
@@ -638,7 +474,7 @@ EXPERIMENTS = (
         "the maximizing and minimizing levels, and never considers the fifth move of the root. "
         "It calls the threshold an average without saying what it is the average of. Here, it is "
         "the average of the row; with this threshold, the first player of an even row wins.",
-        _whole_tree,
+        _measure("number_merge:whole_tree"),
     ),
     ReportExperiment(
         "merge-as-printed",
@@ -649,7 +485,7 @@ EXPERIMENTS = (
         "the maximum instead of the minimum and vice versa, and considers at most four children. "
         "One line is missing in print; the program here includes it, because otherwise it would "
         "never end.",
-        _merge_as_printed,
+        _measure("merge_tree:as_printed"),
     ),
     ReportExperiment(
         "merge-tree",
@@ -659,6 +495,6 @@ EXPERIMENTS = (
         "with their values, +1, 0 and -1.",
         "The report draws no complete tree. Here, a row of four is short enough to draw all of "
         "it. Values are from the first player's perspective.",
-        _merge_tree,
+        _measure("merge_tree:tree"),
     ),
 )

@@ -6,75 +6,32 @@ Only the requested experiment is imported, because the numerical packages load s
 from __future__ import annotations
 
 import difflib
+import functools
+import pkgutil
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from kibitz_training import parameters
 from kibitz_training.experiment import Experiment, ParameterError, Parameters, Task
 
 
-def _genetic() -> Experiment:
-    from kibitz_training.chinese_checkers import genetic
-
-    return genetic.EXPERIMENT
-
-
-def _learned() -> Experiment:
-    from kibitz_training.chinese_checkers import learned
-
-    return learned.EXPERIMENT
-
-
-def _priors() -> Experiment:
-    from kibitz_training.chinese_checkers import priors
-
-    return priors.EXPERIMENT
-
-
-def _report() -> Experiment:
-    from kibitz_training.tanks import network_training
-
-    return network_training.REPORT
-
-
-def _neuroevolution() -> Experiment:
-    from kibitz_training.tanks import network_training
-
-    return network_training.NEUROEVOLUTION
-
-
-def _patterns() -> Experiment:
-    from kibitz_training.five_in_a_row import patterns
-
-    return patterns.EXPERIMENT
+def _loader(reference: str) -> Callable[[], Any]:
+    """Return the loader of a ``module:name`` of this package."""
+    return functools.partial(pkgutil.resolve_name, f"kibitz_training.{reference}")
 
 
 EXPERIMENTS: Final[Mapping[str, Callable[[], Experiment]]] = {
-    "chinese-checkers/genetic": _genetic,
-    "chinese-checkers/learned": _learned,
-    "chinese-checkers/priors": _priors,
-    "tanks/report": _report,
-    "tanks/neuroevolution": _neuroevolution,
-    "five-in-a-row/patterns": _patterns,
+    "chinese-checkers/genetic": _loader("chinese_checkers.genetic:EXPERIMENT"),
+    "chinese-checkers/learned": _loader("chinese_checkers.learned:EXPERIMENT"),
+    "chinese-checkers/priors": _loader("chinese_checkers.priors:EXPERIMENT"),
+    "tanks/report": _loader("tanks.network_training:REPORT"),
+    "tanks/neuroevolution": _loader("tanks.network_training:NEUROEVOLUTION"),
+    "five-in-a-row/patterns": _loader("five_in_a_row.patterns:EXPERIMENT"),
 }
 """The loader of each experiment by its name, ``GAME/NAME``."""
-
-
-def _hole_games() -> Task:
-    from kibitz_training.chinese_checkers.hole_games import play_task
-
-    return play_task
-
-
-def _network_games() -> Task:
-    from kibitz_training.tanks.network_games import play_task
-
-    return play_task
-
-
 TASKS: Final[Mapping[str, Callable[[], Task]]] = {
-    "hole-games": _hole_games,
-    "network-games": _network_games,
+    "hole-games": _loader("chinese_checkers.hole_games:play_task"),
+    "network-games": _loader("tanks.network_games:play_task"),
 }
 """The loader of each task that workers run for experiments, by name."""
 
