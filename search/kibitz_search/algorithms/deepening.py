@@ -34,6 +34,8 @@ class IterativeDeepening(ABC):
 
     max_depth: ClassVar[int]
     """The maximum depth."""
+    second_depth: ClassVar[int] = 2
+    """The depth after the first, which is always 1; smaller if the limits allow less."""
     lost_score: ClassVar[float] = -np.inf
     """The value at or below which a move loses; `-inf` for searches without bounds."""
 
@@ -68,7 +70,7 @@ class IterativeDeepening(ABC):
     ) -> SearchResult:
         """Search depth by depth until the maximum depth, a limit or a final result is reached."""
         last = min(limits.depth or self.max_depth, self.max_depth)
-        for depth in range(2, last + 1):
+        for depth in range(max(2, min(self.second_depth, last)), last + 1):
             self._order_first(best.action)
             result = self._search_depth(st, ev, depth, best)
             self._note_losing_moves()

@@ -9,7 +9,6 @@ have the value 0. The moves are shuffled, and the first of several equal moves i
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,11 @@ from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.core.game import GameInfo
 from kibitz_games.line_nim import rules
+from kibitz_search.algorithms.deepening import IterativeDeepening
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult, root_moves
 from kibitz_search.algorithms.support import one_game_only
-from kibitz_search.algorithms.timer import ThinkingTime, count_nodes, stop_timer
+from kibitz_search.algorithms.timer import count_nodes
 
 CROWDED = 22
 MIN_DEPTH, MAX_DEPTH = 5, 10
@@ -72,7 +72,8 @@ def _value(st: op.Record, ws: op.Record, low: Int, high: Int, depth: Int, ply: I
         if ws.stop != 0:
             break
         if ply == 0:
-            ws.tried = i + 1
+            ws.bounds[i] = worth
+            ws.finished = i + 1
         if worth > floor:
             floor = worth
             ws.line[ply, 0] = m
@@ -81,19 +82,23 @@ def _value(st: op.Record, ws: op.Record, low: Int, high: Int, depth: Int, ply: I
     return np.int64(floor)
 
 
-class ReferenceAgent:
+class ReferenceAgent(IterativeDeepening):
     """The player from the assignment; keeps its workspace between turns.
 
     With more than `crowded` legal moves, it plays at random.
     """
 
+    max_depth = MAX_DEPTH
+    second_depth = MIN_DEPTH
+    lost_score = -NEARLY
+
     def __init__(self, state: np.record, *, crowded: int = CROWDED) -> None:
         self._crowded = crowded
-        extra = [("roots", np.int64), ("tried", np.int64)]
-        self._ws = op.workspace(state, depth=MAX_DEPTH, extra=extra, source=__file__)
-        self._search_depth(
-            state.copy(), root_moves(state, 0)[:1], 1
-        )  # compile now, because the first searches only play at random
+        bounds = ("bounds", np.float64, (op.max_actions(state.dtype),))
+        extra = [("roots", np.int64), ("finished", np.int64), bounds]
+        super().__init__(op.workspace(state, depth=MAX_DEPTH, extra=extra, source=__file__))
+        # Compile now, because the first searches only play at random.
+        self._search_depth(state.copy(), state, 1, None)
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
@@ -105,54 +110,27 @@ class ReferenceAgent:
 
         `state` must not be terminal and is not modified.
         """
-        thinking = ThinkingTime(limits.seconds)
-        st, actions = state.copy(), root_moves(state, limits.seed)
-        self._ws.nodes = self._ws.stop = self._ws.most = 0
-        best = SearchResult(actions[0], 0.0, 0, 0, (actions[0],))
-        if len(actions) <= self._crowded:
-            # The first depth is always completed, so that there is a result.
-            best = self._search_depth(st, actions, 1)
-            last = min(limits.depth or MAX_DEPTH, MAX_DEPTH)
-            self._ws.most = limits.nodes
-            if not 0 < limits.nodes <= int(self._ws.nodes):
-                with stop_timer(self._ws, thinking.deadline, limits.cancelled):
-                    best = self._deepen(st, actions, last, best)
-        return replace(best, nodes=int(self._ws.nodes))
+        actions = root_moves(state, limits.seed)
+        if len(actions) > self._crowded:
+            return SearchResult(actions[0], 0.0, 0, 0, (actions[0],))
+        return super().search(state, state if ev is None else ev, limits)
 
-    def _deepen(
-        self, st: np.record, actions: list[int], last: int, best: SearchResult
+    def _order_first(self, action: int) -> None:
+        """Keep the order of the moves, because the first of several equal ones is played."""
+
+    def _search_depth(
+        self, st: np.record, ev: np.record, depth: int, before: SearchResult | None
     ) -> SearchResult:
-        """Search with increasing depth until the winner is known or time is up."""
-        for depth in range(min(MIN_DEPTH, last), last + 1):
-            if abs(best.value) == WIN_SCORE:
-                break
-            result = self._search_depth(st, actions, depth)
-            if self._ws.stop:
-                return self._interrupted_result(actions, result, best)
-            best = result
-        return best
-
-    def _interrupted_result(
-        self, actions: list[int], result: SearchResult, before: SearchResult
-    ) -> SearchResult:
-        """Return the result after an interrupted depth; `before` is that of the previous depth.
-
-        The move is the previous one, unless a better one was found. If it was shown to lose, the
-        result is the first move that was not.
-        """
-        tried = int(self._ws.tried)
-        if before.action not in actions[:tried]:
-            return before
-        if result.value > -WIN_SCORE or tried == len(actions):
-            return replace(result, depth=before.depth)
-        return replace(before, action=actions[tried], line=(actions[tried],))
-
-    def _search_depth(self, st: np.record, actions: list[int], depth: int) -> SearchResult:
+        """Search one depth; an interrupted one needs the best move of the previous depth."""
         ws = self._ws
-        ws.moves[0, : len(actions)] = actions
-        ws.roots, ws.tried, ws.line[0, 0] = len(actions), 0, actions[0]
+        ws.finished, ws.line[0, 0] = 0, ws.moves[0, 0]
         low, high = np.int64(-ALL - 1), np.int64(ALL + 1)
         worth = int(_value(st, ws, low, high, np.int64(depth), np.int64(0)))
-        action = int(ws.line[0, 0])
+        if before is not None and before.action not in ws.moves[0, : int(ws.finished)]:
+            return before
+        action, done = int(ws.line[0, 0]), depth - int(ws.finished < ws.roots)
         value = WIN_SCORE if worth >= NEARLY else -WIN_SCORE if worth <= -NEARLY else float(worth)
-        return SearchResult(action, value, depth, int(ws.nodes), (action,))
+        return SearchResult(action, value, done, int(ws.nodes), (action,))
+
+    def _is_final(self, best: SearchResult) -> bool:
+        return abs(best.value) == WIN_SCORE

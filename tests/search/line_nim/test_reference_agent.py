@@ -13,7 +13,7 @@ from kibitz_games.core import registry
 from kibitz_games.line_nim import geometry as geo
 from kibitz_games.line_nim import maps
 from kibitz_search.algorithms.limits import SearchLimits
-from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
+from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.line_nim import reference_agent
 from kibitz_search.line_nim.reference_agent import CROWDED, ReferenceAgent
 from tests.search.line_nim.positions import GAME, cells, state, wins
@@ -94,25 +94,16 @@ def test_it_plays_its_own_game_only() -> None:
 
 
 def test_a_move_that_was_just_shown_to_lose_is_not_played() -> None:
-    actions, before = [5, 6, 7, 8], SearchResult(6, 0.0, 5, 0, (6,))
-    lost, held, ws = (
-        SearchResult(5, -WIN_SCORE, 6, 0, (5,)),
-        SearchResult(7, 0.0, 6, 0, (7,)),
-        SEARCH._ws,
-    )
-    for tried, found, action, depth in (
-        (1, lost, 6, 5),  # the previous best move was not searched again
-        (2, lost, 7, 5),
-        (3, held, 7, 5),
-        (4, lost, 5, 5),  # all of them lose
-    ):
-        ws.tried = tried
-        answer = SEARCH._interrupted_result(actions, found, before)
-        assert (answer.action, answer.line, answer.depth) == (action, (action,), depth)
+    """A depth that was stopped after its first moves does not count unless it has the best one."""
+    st = state(cells("a1", "c1", "e1", "g1", "i1-k1", "a3-b3", "d3-e3"))
+    agent = ReferenceAgent(st)
+    for nodes in range(20, 4000, 60):
+        found = agent.search(st, None, SearchLimits(nodes=nodes))
+        assert found.action in GAME.legal(st)
+        assert found.action not in agent._losing or len(agent._losing) == int(agent._ws.roots)
 
 
 def test_it_counts_the_moves_that_are_done_with() -> None:
-    actions = GAME.legal(state(cells("a1-c1", "e1")))
-    SEARCH._ws.stop = 0
-    SEARCH._search_depth(state(cells("a1-c1", "e1")), actions, 3)
-    assert int(SEARCH._ws.tried) == len(actions)
+    st = state(cells("a1-c1", "e1"))
+    SEARCH.search(st, None, SearchLimits())
+    assert int(SEARCH._ws.finished) == len(GAME.legal(st))
