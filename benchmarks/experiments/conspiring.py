@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from benchmarks.experiments import matches
 from benchmarks.experiments.experiment import Measured, Scale
 from benchmarks.experiments.matches import Player
-from kibitz_search.algorithms.conspiracy import Conspiracy
 from kibitz_search.algorithms.greedy import Greedy
 from kibitz_search.chinese_checkers.evaluation import EVALUATIONS
 
@@ -47,9 +46,9 @@ def play_group(seats: int, group: tuple[int, ...], games: int, *, together: bool
         own = frozenset((seat + seed) % seats for seat in group)
         choosers = []
         for seat in range(seats):
-            friends = own - {seat} if together else frozenset()
-            member = Player(Conspiracy, judged, parameters={"friends": friends})
-            choosers.append((member if seat in own else Player(Greedy, judged)).chooser(state))
+            friends = own - {seat} if together and seat in own else frozenset()
+            player = Player(Greedy, judged, parameters={"friends": friends})
+            choosers.append(player.chooser(state))
         outcome = matches.play(game, state, choosers, seed)
         wins += any(outcome.ranks[seat] == 1 for seat in own)
         score += sum(outcome.scores[seat] for seat in own) / len(own)

@@ -17,7 +17,6 @@ import kibitz_search
 from kibitz_games.core import registry
 from kibitz_search.algorithms.alphabeta import AlphaBeta
 from kibitz_search.algorithms.brs import Brs
-from kibitz_search.algorithms.conspiracy import Conspiracy
 from kibitz_search.algorithms.greedy import Greedy
 from kibitz_search.algorithms.iddfs import Iddfs
 from kibitz_search.algorithms.limits import SearchLimits, UnsupportedLimit
@@ -85,7 +84,6 @@ CHECKERS, ROW, TANKS = "chinese-checkers", "five-in-a-row", "tanks"
 SMALL_TABLE = {"table": 1}
 CASES = [
     Case(Greedy, CHECKERS, hand, looks_once=True),
-    Case(Conspiracy, CHECKERS, hand, looks_once=True),
     Case(Iddfs, CHECKERS, hand),
     Case(Minimax, CHECKERS, hand),
     Case(AlphaBeta, CHECKERS, hand, parameters=SMALL_TABLE),

@@ -122,7 +122,7 @@ PERSONALITIES = (
         f"{_GAME}/conspirator",
         "looks one move ahead and favors other conspirators, which it recognizes by name",
         _ConspiringSpec(
-            imported("kibitz_search.algorithms.conspiracy:Conspiracy"),
+            imported("kibitz_search.algorithms.greedy:Greedy"),
             EVALUATIONS["mobility"].load,
             at_once=16,
         ),

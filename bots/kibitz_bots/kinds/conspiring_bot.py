@@ -13,19 +13,19 @@ from collections.abc import Sequence
 from kibitz_bots.kinds.engine_bot import EngineBot
 from kibitz_bots.sdk import Move, Turn
 from kibitz_protocol.wire.records import Player
-from kibitz_search.algorithms.conspiracy import Conspiracy
+from kibitz_search.algorithms.greedy import Greedy
 
 NAME = "conspirator"
 
 
 class ConspiringBot(EngineBot):
-    """Plays with the search `Conspiracy`; its allies are the players that share its name."""
+    """Plays with the search `Greedy`; its allies are the players that share its name."""
 
     def choose(self, turn: Turn) -> Move:
         """Return the best move for the group."""
         if self._search is None:
             self._prepare(turn.state, turn.match.game_rules.info)
-        assert isinstance(self._search, Conspiracy)
+        assert isinstance(self._search, Greedy)
         self._search.friends = friends(turn.match.players, turn.seat)
         return super().choose(turn)
 

@@ -7,7 +7,7 @@ Modules:
     result       the result of a search
     timer        stops a search at a deadline, at a node count, or from another thread
     outcome      an evaluation for any game that scores only finished games
-    greedy       one ply: the move with the best evaluation afterwards
+    greedy       one ply: the move with the best evaluation afterwards, also for a group of seats
     deepening    iterative deepening
     iddfs        iterative deepening over the player's own moves
     terminal     the value of a finished game, for every search
@@ -23,7 +23,6 @@ Modules:
     maxprob      each seat maximizes its probability of winning
     playout      fast randomized playouts
     mcts         Monte Carlo tree search, also with hidden information
-    conspiracy   one ply for a group of cooperating seats
     phased       an opening book and a database before another search
     pathfinding  breadth-first distances and A* on a grid
     hugepages    memory for large tables

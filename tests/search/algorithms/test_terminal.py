@@ -15,7 +15,6 @@ from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
 from kibitz_search.algorithms.alphabeta import AlphaBeta
 from kibitz_search.algorithms.brs import Brs
-from kibitz_search.algorithms.conspiracy import Conspiracy
 from kibitz_search.algorithms.greedy import Greedy
 from kibitz_search.algorithms.iddfs import Iddfs
 from kibitz_search.algorithms.limits import SearchLimits
@@ -33,7 +32,6 @@ from tests.search.algorithms.drawn import GAME, Repetition
 
 ONE_PLY: dict[str, Callable[[Any], Any]] = {
     "greedy": Greedy,
-    "conspiracy": lambda state: Conspiracy(state),
     "iddfs": Iddfs,
 }
 """Searches that consider only the next move or only their own moves."""

@@ -1,4 +1,4 @@
-"""The group's search: greedy without friends, cooperative with them."""
+"""The greedy search for a group of cooperating seats."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from kibitz_bots.kinds.conspiring_bot import friends
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
 from kibitz_protocol.wire.records import Player
-from kibitz_search.algorithms.conspiracy import FOE, FRIEND, Conspiracy
-from kibitz_search.algorithms.greedy import Greedy
+from kibitz_search.algorithms.greedy import FOE, FRIEND, Greedy
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.chinese_checkers.evaluation import EVALUATIONS
 
@@ -31,20 +30,12 @@ def middle() -> np.record:
     return state
 
 
-def test_without_friends_it_is_greedy(middle: np.record) -> None:
-    ev = EVALUATIONS["mobility"](middle)
-    for seed in range(5):
-        limits = SearchLimits(seed=seed)
-        alone = Conspiracy(middle).search(middle, ev, limits)
-        assert alone.action == Greedy(middle).search(middle, ev, limits).action
-
-
 def test_a_move_is_worth_what_it_is_to_the_group(middle: np.record) -> None:
     """Compared with the definition, move by move."""
     ev: Any = EVALUATIONS["mobility"](middle)
     seat = int(op.to_act(middle))
     friend, foe = (seat + 1) % 3, (seat + 2) % 3
-    found = Conspiracy(middle, [friend]).search(middle, ev, SearchLimits(seed=1))
+    found = Greedy(middle, [friend]).search(middle, ev, SearchLimits(seed=1))
     game, worth = registry.get("chinese-checkers"), {}
     for action in game.legal(middle):
         after = middle.copy()
