@@ -17,7 +17,6 @@ from kibitz_games.line_nim import maps
 from kibitz_search.line_nim import proof_search
 from kibitz_search.line_nim import retrograde as subsets
 from kibitz_search.line_nim.bitboard import CellBitboard
-from kibitz_search.number_merge import lookahead
 from kibitz_search.number_merge import retrograde as boundaries
 from kibitz_search.number_merge.boundaries import BoundarySet
 
@@ -40,5 +39,5 @@ def row(length: int, seed: int) -> float:
     whole = BoundarySet(game.start(options, 2, game.deal(options, 2, seed)))
     began = time.process_time()
     worths = np.zeros(1 << whole.boundaries, np.int8)
-    boundaries.fill(worths, whole.gains, kernels.new(lookahead.WORKSPACE))
+    boundaries.fill(worths, whole.gains, kernels.new(boundaries.WORKSPACE))
     return time.process_time() - began

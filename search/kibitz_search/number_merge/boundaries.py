@@ -14,9 +14,6 @@ from typing import Any
 
 import numpy as np
 
-MAX_BOUNDARIES = 64
-"""The number of boundaries of the longest row, including one end."""
-
 Gains = np.ndarray[Any, np.dtype[np.int8]]
 """``[left, right]``: the gain of a merge whose sum extends from one boundary to another."""
 
@@ -29,8 +26,6 @@ class BoundarySet:
         self.salt = int(state.salt)
         self.edges: tuple[int, ...] = tuple(int(edge) for edge in state.edge[: count + 1])
         sums = np.asarray(state.prefix, np.int64)[list(self.edges)]
-        self.ends: tuple[int, ...] = tuple(sums.tolist())
-        """The sum of all numbers to the left of each boundary."""
         beyond = (sums[None, :] - sums[:, None]) * int(state.below) - int(state.above)
         self.gains: Gains = np.sign(beyond).astype(np.int8)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kibitz_games.compiled import kernels
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Record
 from kibitz_search.number_merge.boundaries import Gains
@@ -23,6 +24,10 @@ from kibitz_search.number_merge.boundaries import Gains
 LOW = 8
 WORST = -100
 """A lower bound on all values."""
+
+WORKSPACE = kernels.record_type(
+    "number_merge_fill", [("stop", np.int64), ("nodes", np.int64)], source=__file__
+)
 
 Worths = np.ndarray[Any, np.dtype[np.int8]]
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]

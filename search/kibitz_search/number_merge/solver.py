@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,16 @@ from kibitz_games.compiled import kernels
 from kibitz_games.core.game import GameInfo
 from kibitz_games.number_merge import rules
 from kibitz_search.algorithms import hugepages
+from kibitz_search.algorithms.alphabeta import AlphaBeta
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
 from kibitz_search.algorithms.support import one_game_only
 from kibitz_search.algorithms.timer import stop_timer
 from kibitz_search.cancellation import CancelToken
-from kibitz_search.number_merge import lookahead, swindle
 from kibitz_search.number_merge import retrograde as number_merge_retrograde
+from kibitz_search.number_merge import swindle
 from kibitz_search.number_merge.boundaries import BoundarySet, actions, set_bits
+from kibitz_search.number_merge.evaluation import forecast
 
 PROBE = 12
 """The number of boundaries of the small table for measuring the speed of the machine."""
@@ -35,34 +37,23 @@ SLACK = 1.1
 COSTLIER = 5.0
 """A swindle probability takes at most this many times as long to compute as a value."""
 GLANCE = 0.15
-"""The fraction of time for the lookahead search, as a fallback if the table is not finished."""
-
-
-@dataclass(frozen=True)
-class _Finding:
-    """The result of a search: the best move, its value in points, and the depth."""
-
-    place: int
-    worth: int
-    depth: int
+"""The fraction of time for the alpha-beta search, as a fallback if the table is not finished."""
 
 
 class NumberMergeSolver:
     """Plays perfectly once all sets of boundaries fit into `table` MiB, with one byte each.
 
-    The lookahead search needs another sixteenth of that memory.
+    The alpha-beta search for longer rows needs another sixteenth of that memory.
     """
 
     def __init__(self, state: np.record, *, table: int = 32) -> None:
         self._most = (table << 20).bit_length() - 1
-        self._ws: Any = kernels.new(lookahead.WORKSPACE)
-        slots = 1 << max(10, self._most - 8)
-        self._keys = np.zeros(slots, np.uint64)
-        self._entries = np.zeros((slots, 4), np.int32)
+        self._ws: Any = kernels.new(number_merge_retrograde.WORKSPACE)
+        self._ahead = AlphaBeta(state, table=max(1, table // 16), reductions=False)
         self._row = BoundarySet(state)
         self._worths = np.zeros(0, np.int8)
         self._swindles = np.zeros(0, np.float32)
-        self._pace = self._probe()
+        self._pace = self._probe(state)
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
@@ -73,29 +64,22 @@ class NumberMergeSolver:
         """Return the proven best move or, in a long row, the best move found in time.
 
         `state` must not be terminal and is not modified. With a depth or node limit, the solver
-        uses the lookahead search without a table.
+        uses the alpha-beta search without a table.
         """
-        deadline, flag = time.monotonic() + limits.seconds, limits.cancelled
-        self._ws.nodes = self._ws.stop = self._ws.most = 0
+        deadline = time.monotonic() + limits.seconds
+        self._ws.nodes = self._ws.stop = 0
         if limits.depth or limits.nodes:
-            return self._limited(state, deadline, limits)
+            return self._look_ahead(state, limits)
         mask, source = self._row.mask(state), random.Random(limits.seed)
         if mask is None or not self._worths.size:
             self._start_row(BoundarySet(state))
             mask = (1 << self._row.boundaries) - 1
-            view = self._prepare(mask, deadline, flag)
-            if view is not None:
-                return self._lookahead_result(state, mask, view)
+            if (found := self._prepare(state, deadline, limits)) is not None:
+                return found
         lead = _lead(state)
         if lead + int(self._worths[mask]) <= 0 and not self._swindles.size:
-            mask = self._prepare_swindles(state, mask, deadline, flag)
+            mask = self._prepare_swindles(state, mask, deadline, limits.cancelled)
         return self._exact_result(state, mask, source)
-
-    def _limited(self, state: np.record, deadline: float, limits: SearchLimits) -> SearchResult:
-        """Return the result of the lookahead search with a depth or node limit."""
-        self._start_row(BoundarySet(state))
-        mask = (1 << self._row.boundaries) - 1
-        return self._lookahead_result(state, mask, self._look_ahead(mask, deadline, limits))
 
     def _prepare_swindles(
         self, state: np.record, mask: int, deadline: float, flag: CancelToken
@@ -121,14 +105,12 @@ class NumberMergeSolver:
     def _start_row(self, row: BoundarySet) -> None:
         """Switch to another row."""
         self._row, self._worths = row, np.zeros(0, np.int8)
-        self._keys[:] = 0
-        self._ws.edges = edges = len(row.edges)
-        self._ws.gains[:edges, :edges] = row.gains
-        self._ws.ends[:edges] = row.ends
         self._swindles = np.zeros(0, np.float32)
 
-    def _prepare(self, mask: int, deadline: float, flag: CancelToken) -> _Finding | None:
-        """Build the table and return None, or return the result of the lookahead search."""
+    def _prepare(
+        self, state: np.record, deadline: float, limits: SearchLimits
+    ) -> SearchResult | None:
+        """Build the table and return None, or return the result of the alpha-beta search."""
         left = deadline - time.monotonic()
         fits = self._row.boundaries <= self._most
         expected = self._pace * (1 << self._row.boundaries)
@@ -137,11 +119,11 @@ class NumberMergeSolver:
             self._fill()
             return None
         glance = min(left * GLANCE, 2 * expected) if hopeful else left
-        view = self._look_ahead(mask, time.monotonic() + glance, SearchLimits(cancelled=flag))
-        if hopeful and not flag.is_set():
-            with stop_timer(self._ws, deadline, flag):
+        found = self._look_ahead(state, replace(limits, seconds=glance))
+        if hopeful and not limits.cancelled.is_set():
+            with stop_timer(self._ws, deadline, limits.cancelled):
                 self._fill()
-        return None if self._worths.size else view
+        return None if self._worths.size else found
 
     def _fill(self) -> None:
         """Compute the table of the row unless the search is stopped."""
@@ -154,7 +136,7 @@ class NumberMergeSolver:
         if done >= 1 << PROBE:
             self._pace = (time.thread_time() - began) / done
 
-    def _probe(self) -> float:
+    def _probe(self, state: np.record) -> float:
         """Compile all kernels; return the CPU time per table entry."""
         ws, gains = self._ws, np.ones((PROBE + 2, PROBE + 2), np.int8)
         for _ in range(2):  # the first call may compile
@@ -163,8 +145,7 @@ class NumberMergeSolver:
             taken = time.thread_time() - began
         worths, one = np.zeros(2, np.int8), np.ones((3, 3), np.int8)
         swindle.fill(np.zeros(2, np.float32), worths, one, np.int64(0), ws)
-        self._start_row(self._row)
-        self._search_depth((1 << self._row.boundaries) - 1, 1)
+        self._look_ahead(state, SearchLimits(depth=1))
         return taken / (1 << PROBE)
 
     # --------------------------------------------------------------------------- with a table
@@ -213,55 +194,14 @@ class NumberMergeSolver:
 
     # ------------------------------------------------------------------------ without a table
 
-    def _look_ahead(self, mask: int, deadline: float, limits: SearchLimits) -> _Finding:
-        """Search depth by depth until a limit or the end of the game is reached."""
-        view, left = self._search_depth(mask, 1), mask.bit_count()
-        last, self._ws.most = min(limits.depth or left, left), limits.nodes
-        if 0 < limits.nodes <= int(self._ws.nodes):
-            return view
-        with stop_timer(self._ws, deadline, limits.cancelled):
-            for deeper in range(2, last + 1):
-                result = self._search_depth(mask, deeper)
-                if self._ws.stop:
-                    view = self._interrupted_result(view)
-                    break
-                view = result
-        self._ws.stop = 0
-        return view
-
-    def _interrupted_result(self, view: _Finding) -> _Finding:
-        """Return the result after an interrupted depth; `view` is that of the previous depth.
-
-        If the previous best move was completed, the best move so far is at least as good.
-        """
-        ws = self._ws
-        if view.place not in ws.place[0, : int(ws.finished)]:
-            return view
-        return _Finding(int(ws.taken), int(ws.best), view.depth)
-
-    def _search_depth(self, mask: int, depth: int) -> _Finding:
-        key = np.uint64(mask)
-        self._ws.finished = 0
-        worth = lookahead.search(
-            self._ws,
-            self._keys,
-            self._entries,
-            key,
-            np.int64(depth),
-            np.int64(0),
-            np.int64(-lookahead.UNBOUNDED),
-            np.int64(lookahead.UNBOUNDED),
-        )
-        entry = self._entries[lookahead.tt_index(self._keys, key)]
-        return _Finding(int(entry[3]), int(worth), depth)
-
-    def _lookahead_result(self, state: np.record, mask: int, view: _Finding) -> SearchResult:
-        """Convert a lookahead result; a value searched to the end of the game is proven."""
-        worth = float(_lead(state) + view.worth)
-        if view.depth == mask.bit_count():
-            worth = WIN_SCORE * float(np.sign(worth))
-        action = set_bits(mask).index(view.place)
-        return SearchResult(action, worth, view.depth, int(self._ws.nodes), (action,))
+    def _look_ahead(self, state: np.record, limits: SearchLimits) -> SearchResult:
+        """Return the result of the alpha-beta search, proven if it reached the end of the game."""
+        found = self._ahead.search(state, forecast(state), limits)
+        self._ws.nodes += found.nodes
+        value = found.value
+        if found.depth == int(state["count"]) - 1:
+            value = WIN_SCORE * float(np.sign(value))
+        return replace(found, value=value, nodes=int(self._ws.nodes))
 
 
 def _lead(state: Any) -> int:

@@ -15,7 +15,7 @@ from kibitz_games.core.position import Position
 from kibitz_search.algorithms.greedy import Greedy
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE
-from kibitz_search.number_merge.evaluation import points
+from kibitz_search.number_merge.evaluation import forecast, points
 
 GAME: Any = registry.get("number-merge")
 Chooser = Callable[[np.record, str], int]
@@ -61,6 +61,25 @@ def test_a_position_is_worth_the_lead(seat: int) -> None:
     assert op.evaluate(ev, play.state, seat) == (2.0 if seat == 0 else -2.0)
     ev["point"] = 0.25
     assert op.evaluate(ev, play.state, seat) == (0.5 if seat == 0 else -0.5)
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ((9, 9, 1, 1), 1.0),  # three merges, and the mover has the first good pair
+        ((1, 1, 1, 1), 0.0),  # three merges, and the mover has to create the first good pair
+        ((9, 9, 1), 0.0),
+        ((1, 1, 1), -1.0),
+    ],
+)
+def test_a_forecast_is_the_lead_that_the_mover_expects(
+    row: tuple[int, ...], expected: float
+) -> None:
+    play = started(row=row, threshold=10)
+    ev = forecast(play.state)
+    own, other = (float(op.evaluate(ev, play.state, seat)) for seat in (0, 1))
+    assert own - other == expected
+    assert own == -other
 
 
 @pytest.mark.parametrize(

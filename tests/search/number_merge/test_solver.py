@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +18,6 @@ from kibitz_games.number_merge import rules
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.cancellation import CancelToken
-from kibitz_search.number_merge import lookahead
 from kibitz_search.number_merge import retrograde as number_merge_retrograde
 from kibitz_search.number_merge.boundaries import BoundarySet, actions, set_bits
 from kibitz_search.number_merge.solver import NumberMergeSolver
@@ -46,7 +44,7 @@ SHARED = NumberMergeSolver(start([1, 2], Fraction(3)))
 
 def filled(row: BoundarySet) -> Any:
     worths = np.zeros(1 << row.boundaries, np.int8)
-    number_merge_retrograde.fill(worths, row.gains, kernels.new(lookahead.WORKSPACE))
+    number_merge_retrograde.fill(worths, row.gains, kernels.new(number_merge_retrograde.WORKSPACE))
     return worths
 
 
@@ -144,23 +142,11 @@ def test_looking_ahead_to_the_end_agrees_with_the_table(row: list[int], limit: F
     search, whole = NumberMergeSolver(st), BoundarySet(st)
     mask = (1 << whole.boundaries) - 1
     values = filled(whole)
-    view = search._search_depth(mask, whole.boundaries)
-    assert view.worth == values[mask]
-    assert whole.gain(mask, view.place) - values[mask ^ (1 << view.place)] == values[mask]
-
-
-def test_a_better_move_of_a_depth_that_was_cut_short_is_played() -> None:
-    solver = NumberMergeSolver(drawn(3, length=9))
-    number = solver._row.boundaries
-    view = solver._search_depth((1 << number) - 1, 3)
-    ws = solver._ws
-    assert (int(ws.finished), int(ws.taken), int(ws.best)) == (number, view.place, view.worth)
-    places = ws.place[0, :number].tolist()
-    ws.finished, ws.taken, ws.best = 2, places[1], 5
-    before = replace(view, place=places[0], depth=2)
-    assert solver._interrupted_result(before) == replace(view, place=places[1], worth=5, depth=2)
-    before = replace(view, place=places[2], depth=2)  # it was not searched again
-    assert solver._interrupted_result(before) == before
+    found = search._look_ahead(st, SearchLimits(depth=whole.boundaries))
+    assert found.value == WIN_SCORE * np.sign(values[mask])
+    place = set_bits(mask)[found.action]
+    after = whole.gain(mask, place) - values[mask ^ (1 << place)]
+    assert np.sign(after) == np.sign(values[mask])
 
 
 def test_a_play_that_is_not_won_is_left_where_errors_are_likely() -> None:
@@ -244,7 +230,10 @@ def test_actions_count_what_is_left() -> None:
 @pytest.mark.parametrize("length", [2, 6, 9, 11])
 def test_compiled_and_plain_are_the_same(length: int) -> None:
     whole = BoundarySet(drawn(length, length=length))
-    worths, ws = np.zeros(1 << whole.boundaries, np.int8), kernels.new(lookahead.WORKSPACE)
+    worths, ws = (
+        np.zeros(1 << whole.boundaries, np.int8),
+        kernels.new(number_merge_retrograde.WORKSPACE),
+    )
     getattr(number_merge_retrograde.fill, "py_func", number_merge_retrograde.fill)(
         worths, whole.gains, ws
     )
