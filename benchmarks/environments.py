@@ -1,7 +1,6 @@
 """Measure plies per second for machine learning: batches, single environments, and OpenSpiel.
 
-    python -m benchmarks.environments [--seconds S] [--rounds N] [--threads N] [--count N]
-                                      [--page FILE]
+    python -m benchmarks.environments [--seconds S] [--rounds N] [--count N] [--page FILE]
 
 A ply is the same work in each column: compute the observation of the seat to act and the mask of
 legal actions, draw and play a random legal action, and start a new play if one has ended.
@@ -12,8 +11,7 @@ mask. `OpenSpiel` is the same loop over the most similar OpenSpiel game: `mnk` o
 Connect Four, two-player Chinese Checkers. This column needs OpenSpiel (``pip install open_spiel``).
 
 Seconds are CPU time, so that other load on the machine matters less. The columns of a row are
-measured in turn, `rounds` times; the output has the median, the minimum and the maximum. With more
-than one thread, the scaling over threads is measured too (`benchmarks.scaling`).
+measured in turn, `rounds` times; the output has the median, the minimum and the maximum.
 """
 
 from __future__ import annotations
@@ -29,7 +27,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import scaling
 from benchmarks.machine import machine
 from docs.generate.markdown import table
 from kibitz_games.core import registry
@@ -45,6 +42,8 @@ OPEN_SPIEL = {
     "chinese-checkers": "chinese_checkers(players=2)",
 }
 """The most similar OpenSpiel games."""
+STEPS = 20
+"""Unmeasured steps at the start, so that measured plays are in the middle of the game."""
 WARM = 0.05
 """Seconds of warm-up, which include compiling or loading code."""
 Column = Callable[[float], float]
@@ -56,7 +55,7 @@ Figures = dict[str, list[float]]
 def batched(name: str, count: int, seconds: float) -> float:
     """Return the plies per second of a batch."""
     with VectorGame(name, OPTIONS.get(name), count=count, seed=1, threads=1) as games:
-        for _ in range(scaling.STEPS):
+        for _ in range(STEPS):
             games.step(games.sample())
         steps, began = 0, time.thread_time()
         while (passed := time.thread_time() - began) < seconds:
@@ -137,12 +136,18 @@ def measure(name: str, count: int, rounds: int, seconds: float) -> Figures:
     return figures
 
 
+def shown(figures: list[float]) -> str:
+    """Return the median with the minimum and the maximum, as text."""
+    low, high = min(figures), max(figures)
+    return f"{statistics.median(figures):,.0f} ({low:,.0f} to {high:,.0f})"
+
+
 def rows(rates: dict[str, Figures]) -> tuple[list[str], list[list[str]]]:
     """Return the headings and the rows of the table."""
     names = list(dict.fromkeys(column for figures in rates.values() for column in figures))
     heads = ["game", *names]
     return heads, [
-        [game, *(scaling.shown(figures[name]) if name in figures else "" for name in names)]
+        [game, *(shown(figures[name]) if name in figures else "" for name in names)]
         for game, figures in rates.items()
     ]
 
@@ -158,8 +163,8 @@ def missed(rates: dict[str, Figures]) -> list[str]:
     return sentences
 
 
-def page(command: str, rates: dict[str, Figures], compared: bool, scaled: str = "") -> str:
-    """Return the results as a Markdown page; `scaled` is the section about threads."""
+def page(command: str, rates: dict[str, Figures], compared: bool) -> str:
+    """Return the results as a Markdown page."""
     heads, lines = rows(rates)
     load = f"{os.getloadavg()[1]:.1f} threads were active on average"
     beside = (
@@ -183,7 +188,6 @@ def page(command: str, rates: dict[str, Figures], compared: bool, scaled: str = 
             " iteration of `agent_iter`. " + beside,
             "",
             table(heads, lines),
-            *([scaled] if scaled else []),
         ]
     )
 
@@ -198,18 +202,6 @@ def invocation(parser: argparse.ArgumentParser, chosen: argparse.Namespace) -> s
     return " ".join(["python -m benchmarks.environments", *options])
 
 
-def _scaled(threads: int, rounds: int, seconds: float) -> str:
-    """Measure and print how work scales over threads; return the section for the page."""
-    measured = []
-    for work in scaling.works(OPTIONS):
-        measured.append(scaling.measure(work, threads, rounds, seconds))
-        rates = ", ".join(
-            f"{count}: {scaling.shown(figures)}" for count, figures in measured[-1].rates.items()
-        )
-        print(f"{work.name}, {work.unit} per second by threads: {rates}", flush=True)
-    return scaling.section(measured, threads)
-
-
 def main() -> None:
     """Print a table, and write the page if one is named."""
     parser = argparse.ArgumentParser(
@@ -217,7 +209,6 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=float, default=1.0, help="seconds per measurement")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--count", type=int, default=256, help="plays per batch")
     parser.add_argument("--page", type=Path, help="write a Markdown page")
     chosen = parser.parse_args()
@@ -226,13 +217,12 @@ def main() -> None:
     rates: dict[str, Figures] = {}
     for name in registry.names():
         rates[name] = measure(name, chosen.count, chosen.rounds, chosen.seconds)
-        parts = (f"{column} {scaling.shown(figures)}" for column, figures in rates[name].items())
+        parts = (f"{column} {shown(figures)}" for column, figures in rates[name].items())
         print(f"{name}: {', '.join(parts)}", flush=True)
     for sentence in missed(rates):
         print(sentence)
-    scaled = _scaled(chosen.threads, chosen.rounds, chosen.seconds) if chosen.threads > 1 else ""
     if chosen.page:
-        text = page(invocation(parser, chosen), rates, has_open_spiel(), scaled)
+        text = page(invocation(parser, chosen), rates, has_open_spiel())
         chosen.page.write_text(text, encoding="utf-8")
 
 
