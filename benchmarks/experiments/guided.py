@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from benchmarks.experiments import matches, processor_time
 from benchmarks.experiments.experiment import Measured, Scale
-from kibitz_bots.catalog import PERSONALITIES, Personality
+from kibitz_bots import load
 from kibitz_bots.catalog.chinese_checkers import EVALUATIONS
-from kibitz_bots.catalog.personality import EngineSpec
+from kibitz_bots.kinds.engine_bot import EngineBot
+from kibitz_games.core import registry
 from kibitz_protocol.wire.shares import share_interval
-from kibitz_search.algorithms.interface import Evaluation
 
 Sides: TypeAlias = Sequence[Sequence[int]]
 """The seats of one side in successive games, repeated cyclically."""
@@ -23,8 +23,6 @@ GAME = "chinese-checkers"
 SUBJECT = "mcts-guided"
 CLOSE = ("champion", "mcts-learned")
 """The opponents with the most games: previously the strongest bots."""
-NOT_OF_SEARCH = ("seed", "time", "depth", "evaluation")
-"""Parameters of bots that are not passed to their searches."""
 OTHERS = tuple(f"alphabeta-{evaluation}" for evaluation in EVALUATIONS)
 SECONDS = 0.005
 """CPU seconds per move for both sides."""
@@ -53,31 +51,19 @@ class Opponent:
 
     def chooser(self, start: np.record) -> matches.Chooser:
         """Return a function that plays one match from `start`."""
-        personality, evaluation = self._parts()
-        spec = personality.build
-        assert isinstance(spec, EngineSpec)
-        make: Callable[..., Any] = spec.search()
-        usual = {parameter.name: parameter.default for parameter in personality.parameters}
-        own = {name: usual[name] for name in usual if name not in NOT_OF_SEARCH}
-        search, ev = make(start, **own), evaluation(start)
+        game, (search, _, evaluation) = registry.get(GAME), self.name.partition("-")
+        spec = f"{search}:evaluation={evaluation}" if evaluation in EVALUATIONS else self.name
+        bot = load(f"{GAME}/{spec}")()
+        assert isinstance(bot, EngineBot)
+        searcher = bot.searcher(start, game.info)
 
         def choose(state: np.record, seed: str) -> int:
             with processor_time.limits(SECONDS, seed) as limits:
-                result = search.search(state, ev, limits)
+                result = searcher.search(state, limits)
             self.moves, self.nodes = self.moves + 1, self.nodes + result.nodes
             return int(result.action)
 
         return choose
-
-    def _parts(self) -> tuple[Personality, Evaluation]:
-        """Return the house bot and its evaluation."""
-        search, _, evaluation = self.name.partition("-")
-        if evaluation in EVALUATIONS:
-            return PERSONALITIES[f"{GAME}/{search}"], EVALUATIONS[evaluation].load()
-        personality = PERSONALITIES[f"{GAME}/{self.name}"]
-        assert isinstance(personality.build, EngineSpec)
-        assert personality.build.evaluation is not None
-        return personality, personality.build.evaluation()
 
     @property
     def effort(self) -> str:

@@ -22,14 +22,6 @@ def test_work_is_cancelled_after_its_processor_time() -> None:
     assert work_until_cancelled(0.02) >= 0.02
 
 
-def test_waiting_does_not_count() -> None:
-    looks = iter([0.0, 0.0, 0.0, 0.0005, 0.001])
-    with processor_time.limits(0.001, "a seed", lambda: next(looks)) as limits:
-        assert limits.cancelled.wait(10)
-    assert next(looks, None) is None
-    assert limits.seed == "a seed"
-
-
 def test_its_thread_ends_with_the_search() -> None:
     before = threading.active_count()
     with processor_time.limits(60.0, 0) as limits:
