@@ -29,7 +29,7 @@ ifneq ($(SOUND),yes)
 FORCE := anew
 endif
 
-.PHONY: help demo test test-all warm lint ruff mypy imports prose format schema web-types web-check client-package docs bench experiments clean anew
+.PHONY: help demo test test-all warm lint ruff mypy imports prose format schema web-check client-package docs bench experiments clean anew
 .DEFAULT_GOAL := help
 
 help:
@@ -40,8 +40,7 @@ help:
 	@echo 'make test-all  run all tests, including slow ones'
 	@echo 'make lint      run ruff, mypy and the checks of imports and prose'
 	@echo 'make format    format the sources with ruff'
-	@echo 'make schema    write docs/protocol from the message models'
-	@echo 'make web-types write the types of the browser client from the message models'
+	@echo 'make schema    write what is generated from the code: schemas, types, pages'
 	@echo 'make web-check check the types of the browser client with TypeScript from npm'
 	@echo 'make client-package  build the websocket client for npm in build/kibitz-client'
 	@echo 'make docs      build the documentation site in site/'
@@ -104,11 +103,8 @@ format: $(VENV)/.dev
 	$(IN_VENV) -m ruff check --fix
 	$(IN_VENV) -m ruff format
 
-schema: $(VENV)/.run
-	$(IN_VENV) -m docs.generate.protocol_schema
-
-web-types: $(VENV)/.dev
-	$(IN_VENV) -m docs.generate.web_types
+schema: $(VENV)/.dev
+	$(IN_VENV) -m docs.generate
 
 # TypeScript checks the modules of the browser client; the client itself needs nothing from npm.
 web-check: $(WEB_TOOLS)

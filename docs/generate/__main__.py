@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import docs.generate
 from benchmarks import first_minutes as minutes
@@ -28,7 +26,9 @@ from docs.generate import (
     strength,
     tournament_files,
     variables,
+    web_types,
 )
+from docs.generate import protocol_schema as schema
 from kibitz.builtin_games import load_games
 from kibitz.commands.serve import SETTINGS
 
@@ -42,12 +42,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--check", action="store_true", help="write nothing; exit with 1 if a page is stale"
     )
     check = parser.parse_args(argv).check
-    changed = [path for path, text in pages().items() if _text(path) != text]
-    for path in changed:
+    changed = {path: text for path, text in pages().items() if _text(path) != text}
+    for path, text in changed.items():
         if check:
             print(f"out of date: {path}", file=sys.stderr)
         else:
-            path.write_text(pages()[path], encoding="utf-8")
+            path.write_text(text, encoding="utf-8")
             print(f"written: {path}")
     return 1 if check and changed else 0
 
@@ -66,9 +66,11 @@ def pages() -> Mapping[Path, str]:
         DOCS / "reference" / "metrics.md": metrics.page(),
         DOCS / "reference" / "tournament-files.md": tournament_files.page(),
         DOCS / "reference" / "variables.md": variables.page(),
-        DOCS / "reference" / "messages.md": messages.messages_page(_schema("messages")),
+        DOCS / "reference" / "messages.md": messages.messages_page(schema.messages_schema()),
+        **schema.documents(DOCS / "protocol"),
+        **web_types.files(),
         DOCS / "images" / "packages.svg": package_picture.picture(),
-        DOCS / "reference" / "records.md": messages.records_page(_schema("record")),
+        DOCS / "reference" / "records.md": messages.records_page(schema.record_schema()),
     }
     learning = DOCS / "how-to" / "learning.md"
     found[learning] = environments.page(learning.read_text(encoding="utf-8"), games)
@@ -79,11 +81,6 @@ def pages() -> Mapping[Path, str]:
         path = DOCS / "games" / f"{name}.md"
         found[path] = bots.game_page(path.read_text(encoding="utf-8"), name)
     return found
-
-
-def _schema(name: str) -> Any:
-    """Return a schema written by `make schema`."""
-    return json.loads((DOCS / "protocol" / f"{name}.schema.json").read_text(encoding="utf-8"))
 
 
 def _text(path: Path) -> str | None:

@@ -1,22 +1,15 @@
-"""Generate JSON Schemas, the AsyncAPI document and the manual's tables from the models.
-
-    python -m docs.generate.protocol_schema [DIRECTORY]             write the files (docs/protocol)
-    python -m docs.generate.protocol_schema --check [DIRECTORY]     exit with 1 if a file is stale
-
-The output is deterministic, so the files are checked in and a test compares them.
-"""
+"""The JSON Schemas, the AsyncAPI document and the manual's tables, from the models."""
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeAlias, get_args
 
 from pydantic import TypeAdapter
 
+from docs.generate.markdown import between, table
 from kibitz_protocol.wire.messages import (
     VERSIONS,
     Answer,
@@ -32,31 +25,17 @@ Json: TypeAlias = dict[str, Any]
 """A JSON document under construction."""
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-DIRECTORY: Final = Path("docs/protocol")
-COMMAND: Final = "python -m docs.generate.protocol_schema"
-"""The command that updates stale documents."""
 
 
 def documents(directory: Path) -> dict[Path, str]:
     """Return the text of every generated file; in the manual, only the tables change."""
     manual = directory / "README.md"
-    files = {
+    return {
         directory / "messages.schema.json": _text(messages_schema()),
         directory / "record.schema.json": _text(record_schema()),
         directory / "asyncapi.json": _text(asyncapi()),
+        manual: fill_tables(manual.read_text(encoding="utf-8")),
     }
-    if manual.exists():
-        files[manual] = fill_tables(manual.read_text(encoding="utf-8"), tables())
-    return files
-
-
-def stale_documents(directory: Path) -> list[Path]:
-    """Return the missing and stale files."""
-    return [
-        path
-        for path, text in documents(directory).items()
-        if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
 
 
 # --- JSON Schema --------------------------------------------------------------------------
@@ -256,19 +235,19 @@ def _summary(model: type[Any]) -> str:
 def tables() -> dict[str, str]:
     """Return the generated tables of the manual, keyed by the name in their markers."""
     return {
-        "refusals": _table(
+        "refusals": table(
             ("code", "meaning", "what to do"),
-            ((f"`{code.value}`", MEANINGS[code], HINTS[code]) for code in Code),
+            [(f"`{code.value}`", MEANINGS[code], HINTS[code]) for code in Code],
         ),
-        "costs": _table(
+        "costs": table(
             ("request", "cost"),
-            (
+            [
                 (f"`{_tag(request)}`", str(request.cost))
                 for request in _members(ClientMessage)
                 if request.cost != 1
-            ),
+            ],
         ),
-        "repeats": _table(
+        "repeats": table(
             ("request", "resend?", "why"),
             [
                 (f"`{_tag(request)}`", "yes", request.repeatable)
@@ -280,56 +259,12 @@ def tables() -> dict[str, str]:
     }
 
 
-def fill_tables(text: str, tables: Mapping[str, str]) -> str:
-    """Return `text` with each table between its markers; raises `ValueError` if one is missing."""
-    for name, table in tables.items():
-        start, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
-        before, marker, rest = text.partition(start)
-        _, closed, after = rest.partition(end)
-        if not marker or not closed:
-            raise ValueError(f"missing the markers {start.strip()} and {end.strip()}")
-        text = f"{before}{start}{table}{end}{after}"
-    return text
-
-
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+def fill_tables(manual: str) -> str:
+    """Return the manual with its tables; raises `NoMarkersError` if one has no place."""
+    for name, text in tables().items():
+        manual = between(manual, f"<!-- {name} -->", f"<!-- end of {name} -->", text)
+    return manual
 
 
 def _text(document: Json) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
-# --- the command --------------------------------------------------------------------------
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or check the files; return the exit status."""
-    options = _parser().parse_args(arguments)
-    if options.check:
-        return _check(options.directory)
-    for path, text in documents(options.directory).items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return 0
-
-
-def _check(directory: Path) -> int:
-    old = stale_documents(directory)
-    for path in old:
-        sys.stderr.write(f"{path} is out of date; update it with: {COMMAND} {directory}\n")
-    return 1 if old else 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("directory", nargs="?", type=Path, default=DIRECTORY, metavar="DIRECTORY")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit with 1 if a file is stale"
-    )
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,8 +1,5 @@
 """Generate the protocol's types and tables for the browser client from the message schema.
 
-    python -m docs.generate.web_types            write the files (`make web-types`)
-    python -m docs.generate.web_types --check    exit with 1 if a file is stale
-
 `messages.d.ts` has a type for each definition of the schema; `protocol.js` has the protocol's
 constants that the client needs at run time. Fields that may be absent are optional and never null,
 because the server omits them (`codec.encode`).
@@ -10,9 +7,7 @@ because the server omits them (`codec.encode`).
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,7 +20,7 @@ from kibitz_protocol.wire.messages import VERSIONS, ClientMessage, Request
 from kibitz_protocol.wire.refusals import CloseCode
 
 WIRE: Final = STATIC_FILES / "wire"
-_NOTICE: Final = "// Generated from the protocol's models by `make web-types`; do not edit."
+_NOTICE: Final = "// Generated from the protocol's models by `make schema`; do not edit."
 _WIDTH: Final = 100
 _FATAL_CLOSES: Final = {
     CloseCode.REPLACED: "the game was opened in another window and continues there",
@@ -34,35 +29,12 @@ _FATAL_CLOSES: Final = {
 """Close codes after which a client does not reconnect, with the messages for people."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Write the files, or compare them; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m docs.generate.web_types")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit with 1 if a file is stale"
-    )
-    check = parser.parse_args(argv).check
-    stale = stale_files()
-    for path in stale:
-        if check:
-            print(f"out of date: {path}", file=sys.stderr)
-        else:
-            path.write_text(files()[path], encoding="utf-8")
-            print(f"written: {path}")
-    return 1 if check and stale else 0
-
-
 def files(folder: Path = WIRE) -> Mapping[Path, str]:
     """Return the up-to-date text of every generated file."""
     return {
         folder / "messages.d.ts": types(messages_schema()["$defs"]),
         folder / "protocol.js": tables(),
     }
-
-
-def stale_files(folder: Path = WIRE) -> list[Path]:
-    """Return the missing and stale files."""
-    found = files(folder).items()
-    return [path for path, text in found if not path.is_file() or path.read_text("utf-8") != text]
 
 
 # --- tables --------------------------------------------------------------------------------
@@ -178,7 +150,3 @@ def _comment(schema: Mapping[str, Any], indent: str = "") -> str:
         return f"{indent}/** {text} */\n"
     lines = textwrap.wrap(text, _WIDTH - len(indent) - 3)
     return f"{indent}/**\n" + "".join(f"{indent} * {line}\n" for line in lines) + f"{indent} */\n"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,5 +1,5 @@
 // The messages of the protocol as types.
-// Generated from the protocol's models by `make web-types`; do not edit.
+// Generated from the protocol's models by `make schema`; do not edit.
 
 /**
  * Abort a running match, which is then neither rated nor replayed. Only for accounts that `kibitz

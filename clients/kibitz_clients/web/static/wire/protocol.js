@@ -1,5 +1,5 @@
 // The protocol's constants that the client needs at run time.
-// Generated from the protocol's models by `make web-types`; do not edit.
+// Generated from the protocol's models by `make schema`; do not edit.
 
 /** Versions of the protocol that this client speaks. */
 export const VERSIONS = [1];
