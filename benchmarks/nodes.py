@@ -11,10 +11,8 @@ move to its acknowledgment, which follows the sync.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import contextlib
-import json
 import statistics
 import tempfile
 import time
@@ -26,6 +24,7 @@ from typing import Final
 import psutil
 import uvloop
 
+from benchmarks import report
 from benchmarks.machine import machine
 from benchmarks.players import Meter, Player, seat_kibitz
 from benchmarks.server import FIVE, HOST, Subject, hang_up, kibitz_server
@@ -224,20 +223,11 @@ async def main(quick: bool) -> dict[str, dict[str, Load]]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="one short run of each setup")
-    parser.add_argument("--json", type=Path, help="write all results to a file")
-    parser.add_argument("--page", type=Path, help="write a Markdown page")
-    given = parser.parse_args()
+    given = report.parser(__doc__).parse_args()
     measured = uvloop.run(main(given.quick))
-    if given.json:
-        figures = {
-            title: {name: asdict(load) for name, load in found.items()}
-            for title, found in measured.items()
-        }
-        given.json.write_text(json.dumps(figures, indent=2) + "\n")
-    if given.page:
-        words = "python -m benchmarks.nodes" + (" --quick" if given.quick else "")
-        given.page.write_text(page(words, measured), encoding="utf-8")
+    figures = {
+        title: {name: asdict(load) for name, load in found.items()}
+        for title, found in measured.items()
+    }
+    words = "python -m benchmarks.nodes" + (" --quick" if given.quick else "")
+    report.write(given, figures, page(words, measured))

@@ -28,7 +28,6 @@ depend on the machine and its load. `--page` writes the results as a documentati
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -48,6 +47,7 @@ from urllib.parse import urlsplit
 import psutil
 import uvloop
 
+from benchmarks import report
 from benchmarks.crowd import Crowd, Heard, crowd
 from benchmarks.machine import machine
 from benchmarks.players import (
@@ -679,18 +679,8 @@ async def main(chosen: Sequence[str], quick: bool) -> dict[str, Figures]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument(
-        "--quick", action="store_true", help="shorter runs with less precise results"
-    )
+    parser = report.parser(__doc__)
     parser.add_argument("--only", nargs="*", choices=list(SECTIONS))
-    parser.add_argument("--json", type=Path, help="write all results to this file")
-    parser.add_argument("--page", type=Path, help="write a Markdown page")
     words = parser.parse_args()
     measured = uvloop.run(main(words.only or list(QUICK if words.quick else SECTIONS), words.quick))
-    if words.json:
-        words.json.write_text(json.dumps(measured, indent=2) + "\n")
-    if words.page:
-        words.page.write_text(page(invocation(words.quick, words.only), measured), encoding="utf-8")
+    report.write(words, measured, page(invocation(words.quick, words.only), measured))

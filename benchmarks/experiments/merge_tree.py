@@ -115,7 +115,7 @@ def as_printed(scale: Scale) -> Measured:
     opponents: tuple[Opponent, ...] = ("random", "perfect play")
     rows, shares = [], {}
     for threshold, against, seat, kind in itertools.product(THRESHOLDS, opponents, (0, 1), kinds):
-        match = functools.partial(_result, threshold, against, seat, kind)
+        match = functools.partial(result, threshold, against, seat, kind)
         counts = Counter(map(match, range(games)))
         percent, interval = matches.share(counts["won"] + counts["drawn"] / 2, games)
         score = f"{counts['won']}-{counts['drawn']}-{counts['lost']}"
@@ -145,7 +145,7 @@ def as_printed(scale: Scale) -> Measured:
     )
 
 
-def _result(threshold: str, against: Opponent, seat: int, kind: Kind, seed: int) -> str:
+def result(threshold: str, against: Opponent, seat: int, kind: Kind, seed: int) -> str:
     """Return the result of a match for a player of this kind; the seed determines the row."""
     part = THRESHOLDS[threshold]
     game, state = matches.start(GAME, 2, seed, preset="classic", threshold=part)

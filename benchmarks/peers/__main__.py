@@ -19,7 +19,6 @@ server's processor time is counted.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -35,6 +34,7 @@ from typing import Any, cast
 
 import uvloop
 
+from benchmarks import report
 from benchmarks.machine import machine
 from benchmarks.server import (
     FIVE,
@@ -270,18 +270,8 @@ async def main(quick: bool) -> tuple[list[Row], str, int]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument(
-        "--quick", action="store_true", help="one shorter round with less precise results"
-    )
-    parser.add_argument("--json", type=Path, help="write all rows to this file")
-    parser.add_argument("--page", type=Path, help="write a Markdown page")
-    options = parser.parse_args()
+    options = report.parser(__doc__).parse_args()
     found, missing, count = uvloop.run(main(options.quick))
-    if options.json:
-        options.json.write_text(json.dumps([asdict(row) for row in found], indent=2) + "\n")
-    if options.page:
-        options.page.write_text(page(found, missing, count), encoding="utf-8")
-    print(page(found, missing, count))
+    text = page(found, missing, count)
+    report.write(options, [asdict(row) for row in found], text)
+    print(text)
