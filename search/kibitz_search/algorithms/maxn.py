@@ -9,10 +9,13 @@ the mover. Here, the mover prefers the action that is worse for its strongest ri
 with the greatest lead. Among remaining ties it prefers the first action, which depends on the seed
 at the root.
 
-Pruning. With two seats, the leads add up to zero, so the search of an action can stop at a reply
-that makes it no better than the best action so far (shallow pruning, R. E. Korf, "Multi-Player
-Alpha-Beta Pruning", 1991). With more seats, pruning requires a lower bound on leads that is close
-to their usual values. No such bound is known, so nothing is pruned.
+Other aims. A *target* makes one seat the aim of others: the root's seat chooses the action that is
+worst for the target (`mpmix`), or, if it is the target itself, all other seats do (`paranoid`).
+
+Pruning. With two seats, the leads add up to zero, and in paranoid play there are only two sides.
+The search of an action can then stop at a reply that makes it no better than the best action so far
+(alpha-beta). Otherwise, pruning requires a lower bound on leads that is close to their usual values
+(R. E. Korf, "Multi-Player Alpha-Beta Pruning", 1991). No such bound is known, so nothing is pruned.
 """
 
 from __future__ import annotations
@@ -48,30 +51,36 @@ def best_rival_score(values: Values, seats: Int, seat: Int) -> float:
 
 
 @kernel
-def prefers(new: Values, old: Values, seats: Int, seat: Int, target: Int) -> bool:
+def prefers(new: Values, old: Values, seats: Int, seat: Int, hurt: Int, two_sides: bool) -> bool:
     """Return whether `seat` prefers `new` to `old`.
 
-    With a `target`, the seat prefers the vector in which the target has the lower value, and then
-    its own higher value. Without one, its own value counts first, as in the module docstring.
+    If it attacks `hurt`, it prefers the vector in which that seat has the lower value. Otherwise,
+    its own value counts. Between two sides, where values may be bounds, ties are not broken.
     """
     a, b = new[seat], old[seat]
-    if target >= 0:
-        if new[target] != old[target]:
-            return bool(new[target] < old[target])
-        return bool(a > b)
-    if a != b:
+    if hurt >= 0 and (two_sides or new[hurt] != old[hurt]):
+        return bool(new[hurt] < old[hurt])
+    if a != b or hurt >= 0 or two_sides:
         return bool(a > b)
     return bool(best_rival_score(new, seats, seat) < best_rival_score(old, seats, seat))
 
 
 @kernel
 def explore(
-    st: Record, ws: Record, ev: Record, limit: Int, ply: Int, parent: Int, bound: float, target: Int
+    st: Record,
+    ws: Record,
+    ev: Record,
+    limit: Int,
+    ply: Int,
+    alpha: float,
+    beta: float,
+    target: Int,
 ) -> Any:
     """Write the value of a position for each seat into ``ws.values[ply]``.
 
-    `bound` is the best value so far for the seat `parent`, which acted last. Unless `target` is
-    `NOBODY`, the root's seat chooses the action that is worst for `target`.
+    `target` is the seat that is attacked, or `NOBODY`: see the module docstring. Where the search
+    prunes, the value for the root's seat is exact between `alpha` and `beta`, otherwise a bound,
+    and the other values are meaningless.
     """
     ws.lengths[ply] = ply
     over = op.terminal(st)
@@ -80,38 +89,40 @@ def explore(
         ws.open += 0 if over else 1
         relative_scores(st, ev, ws.last, ply, ws.values[ply])
         return np.int64(0)
-    seat, seats = np.int64(op.to_act(st)), np.int64(st.seats)
+    seat, seats, me = np.int64(op.to_act(st)), np.int64(st.seats), np.int64(ws.rivals[0])
+    two_sides = seats == 2 or target == me
+    ranked = two_sides or ws.width > 0  # the order does not matter if all moves are searched
     n = np.int64(ws.roots)
-    ranked = seats == 2 or ws.width > 0  # the order does not matter if all moves are searched
     if ply > 0:
         n = (
             np.int64(score_moves(st, ws, ev, ply))
             if ranked
             else np.int64(op.generate(st, ws.moves[ply]))
         )
-    root = np.int64(op.to_act(st) == ws.rivals[0])
-    hurt = target if root else np.int64(NOBODY)
+    hurt = target if (seat == me) != (target == me) else np.int64(NOBODY)
     before = np.int64(ws.last[seat])
-    own = -np.inf
     for i in range(n):
         m = np.int64(next_move(ws, ply, i)) if ranked else np.int64(ws.moves[ply, i])
         op.play(st, m)
         ws.last[seat] = ply + 1
-        explore(st, ws, ev, limit, np.int64(ply + 1), seat, own, target)
+        explore(st, ws, ev, limit, np.int64(ply + 1), alpha, beta, target)
         ws.last[seat] = before
         op.undo(st, m)
         if ws.stop != 0:
             break
-        if i == 0 or prefers(ws.values[ply + 1], ws.values[ply], seats, seat, hurt):
+        if i == 0 or prefers(ws.values[ply + 1], ws.values[ply], seats, seat, hurt, two_sides):
             for other in range(seats):
                 ws.values[ply, other] = ws.values[ply + 1, other]
-            own = ws.values[ply, seat] if hurt < 0 else -np.inf
             update_pv(ws, ply, m)
         if ply == 0:
             ws.bounds[i] = ws.values[1, seat]
             ws.finished += 1
             ws.best = ws.values[0, seat]
-        elif seats == 2 and seat != parent and own >= -bound:
+        if two_sides and seat == me:
+            alpha = max(alpha, ws.values[ply, me])
+        elif two_sides:
+            beta = min(beta, ws.values[ply, me])
+        if ply > 0 and alpha >= beta:
             store_killer(ws, ply, m)
             break
     return np.int64(0)
@@ -128,9 +139,9 @@ class Maxn(MultiplayerSearch):
         self._explore(st, ev, depth, NOBODY)
 
     def _explore(self, st: np.record, ev: np.record, depth: int, target: int) -> None:
-        nobody, least = np.int64(NOBODY), np.float64(-np.inf)
-        limit = np.int64(depth)
-        explore(st, self._ws, ev, limit, np.int64(0), nobody, least, np.int64(target))
+        least, most = np.float64(-np.inf), np.float64(np.inf)
+        limit, ply = np.int64(depth), np.int64(0)
+        explore(st, self._ws, ev, limit, ply, least, most, np.int64(target))
 
     def _values(self, st: np.record) -> tuple[float, ...]:
         return tuple(self._ws.values[0, : int(st["seats"])].tolist())

@@ -21,10 +21,7 @@ from typing import Literal
 import numpy as np
 
 from kibitz_games.compiled import operations as op
-from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.maxn import NOBODY, Maxn
-from kibitz_search.algorithms.paranoid import Paranoid
-from kibitz_search.algorithms.paranoid import explore as explore_paranoid
 from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.algorithms.utility import active_seats
 
@@ -46,12 +43,8 @@ class MpMix(Maxn):
         self._strategy: Strategy = "maxn"
         self._target = NOBODY
 
-    def warm_up(self, state: np.record, ev: np.record) -> None:
-        """Run the paranoid search once, so that it is not compiled during a turn."""
-        Paranoid(state).search(state, ev, SearchLimits(0.001))
-
     def strategy(self, state: np.record, ev: np.record) -> tuple[Strategy, int]:
-        """Return the strategy for a position, and the seat to attack or `NOBODY`.
+        """Return the strategy for a position, and the target of `explore` or `NOBODY`.
 
         `state` is the root, `ev` its evaluation record.
         """
@@ -66,7 +59,7 @@ class MpMix(Maxn):
             return "maxn", NOBODY
         leader, edge = ranking[0], worth[ranking[0]] - worth[ranking[1]]
         if leader == me and edge >= self._defend:
-            return "paranoid", NOBODY
+            return "paranoid", me
         if leader != me and edge >= self._attack:
             return "offensive", leader
         return "maxn", NOBODY
@@ -76,11 +69,7 @@ class MpMix(Maxn):
         self._strategy, self._target = self.strategy(st, ev)
 
     def _run_kernel(self, st: np.record, ev: np.record, depth: int) -> None:
-        if self._strategy != "paranoid":
-            self._explore(st, ev, depth, self._target)
-            return
-        me, least, most = np.int64(op.to_act(st)), np.float64(-np.inf), np.float64(np.inf)
-        explore_paranoid(st, self._ws, ev, me, np.int64(depth), np.int64(0), least, most)
+        self._explore(st, ev, depth, self._target)
 
     def _values(self, st: np.record) -> tuple[float, ...]:
         return () if self._strategy == "paranoid" else super()._values(st)

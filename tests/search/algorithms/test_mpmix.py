@@ -34,7 +34,7 @@ def led(own: bool) -> Any:
 def test_whoever_leads_by_enough_is_paranoid() -> None:
     st, ev = led(own=True), euclid(led(own=True))
     _, ahead = edge(st)
-    assert MpMix(st, defend=ahead).strategy(st, ev) == ("paranoid", NOBODY)
+    assert MpMix(st, defend=ahead).strategy(st, ev) == ("paranoid", int(st.side))
     assert MpMix(st, defend=ahead + 0.1, attack=0).strategy(st, ev) == ("maxn", NOBODY)
     found = MpMix(st, defend=ahead).search(st, ev, SearchLimits(depth=3))
     assert found.value == Paranoid(st).search(st, ev, SearchLimits(depth=3)).value
