@@ -78,7 +78,7 @@ def explore(
 ) -> Any:
     """Write the value of a position for each seat into ``ws.values[ply]``.
 
-    `target` is the seat that is attacked, or `NOBODY`: see the module docstring. Where the search
+    `target` is the seat that is attacked, or `NOBODY`: see the module docstring. If the search
     prunes, the value for the root's seat is exact between `alpha` and `beta`, otherwise a bound,
     and the other values are meaningless.
     """

@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from kibitz_games.core import registry
-from kibitz_search.algorithms import brs, maxn, maxprob, mcts, paranoid
+from kibitz_search.algorithms import brs, maxn, maxprob, mcts
 from kibitz_search.algorithms.brs import Brs
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.maxn import Maxn
@@ -21,7 +21,6 @@ from kibitz_search.chinese_checkers.evaluation import hand
 
 RECURSIVE: tuple[Any, ...] = (
     maxn.explore,
-    paranoid.explore,
     brs.explore,
     maxprob.explore,
     mcts.iterate,
