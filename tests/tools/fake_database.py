@@ -162,8 +162,6 @@ class FakeDatabase:
         self.ledger: dict[str, bytes] = {}
         self.players: dict[str, tuple[PlayerRow, bytes]] = {}
         self.hall: dict[str, HallRow] = {}
-        self.listeners: dict[str, Callable[[], object]] = {}
-        """The callbacks that notify nodes of lines written by other nodes."""
         self.on_written: Callable[[Written], None] = lambda written: None
         self.running = True
         self.slow = 0.0

@@ -54,7 +54,6 @@ class FakeNodes:
     ) -> None:
         """Create the node; `clock` is its own clock."""
         self.on_lost: Callable[[Mapping[str, str | None]], None] | None = None
-        self.on_lines_written: Callable[[], None] | None = None
         self.name = identity.name
         self.url = identity.url
         self.expires_s = EXPIRES_S
@@ -266,9 +265,6 @@ class FakeNodes:
                 allowed = key.startswith("node ") or self._database.owner_of(key) == self.name
             if allowed:
                 hall[key] = HallRow(self.name, change, line)
-        for name, tell in self._database.listeners.items():
-            if name != self.name:
-                tell()
 
     def _has_line(self, lobby: StreamRow) -> bool:
         row = self._database.hall.get(lobby.key)

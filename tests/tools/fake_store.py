@@ -86,7 +86,6 @@ class FakeNodeStore:
         self.owned = set(self._lobbies.values())
         self.players = FakePlayers(self)
         self.nodes = FakeNodes(self, link, identity, self._life, clock or loop.time)
-        self._database.listeners[self._name] = self._notify
         self.tasks = [loop.create_task(self.players.run()), loop.create_task(self.nodes.run())]
 
     def _open_rows(self) -> list[StreamRow]:
@@ -101,16 +100,6 @@ class FakeNodeStore:
 
     async def ask(self, question: Callable[[], _T]) -> _T:
         return await self.link.ask(question, TIMEOUT_S)
-
-    def _notify(self) -> None:
-        """Notify this node of lines written by another one, unless the notification is lost."""
-
-        def arrive() -> None:
-            if self.nodes.on_lines_written is not None:
-                self.nodes.on_lines_written()
-
-        if not self.link.is_cut and not self.link.breaks():
-            self._loop.call_later(self._database.delay(0.02), arrive)
 
     # --- ownership (fake_nodes.OwningStore) -----------------------------------------------------
 

@@ -103,7 +103,7 @@ class NodeFaults(FaultRates):
     """The rate of database crashes."""
     slow: float = 0.02
     doubts: float = 0.04
-    """The share of commits, requests and notifications that are lost or whose answers are lost."""
+    """The share of commits and requests that are lost or whose answers are lost."""
     wrong_clocks: bool = True
     side_by_side: bool = False
     """Whether each node serves clients under its own URL, and each client knows one of these URLs.

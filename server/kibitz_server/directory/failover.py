@@ -37,10 +37,6 @@ from kibitz_server.storage.streams import Stored
 LOG = logging.getLogger("kibitz.directory")
 LOOK_S: Final = 0.5
 """Seconds between checks of which node serves, and whether lobbies have no owner."""
-READ_PAUSE_S: Final = 0.1
-"""The minimum seconds between reads of other nodes' lines after notifications. It limits reads to
-ten per second, however many nodes write.
-"""
 MOST_AT_ONCE: Final = 20
 """The number of lobbies to take over in one transaction."""
 SERVICE_RESTART: Final = 1012
@@ -74,10 +70,7 @@ class Failover:
         """Whether this node has loaded every open lobby that it must serve."""
         self._waiting: dict[str, TakenLobby] = {}
         """The lobbies that were taken over but are not loaded yet."""
-        self._lines_written = asyncio.Event()
-        """Set when another node has written lines since the last read."""
         nodes.on_lost = self.step_down
-        nodes.on_lines_written = self._lines_written.set
 
     @property
     def serving(self) -> bool:
@@ -96,34 +89,7 @@ class Failover:
                 LOG.warning("cannot look for lobbies of other nodes: %s", error)
             except Exception:
                 LOG.exception("cannot take over lobbies of other nodes")
-            await self._read_until(asyncio.get_running_loop().time() + LOOK_S)
-
-    async def _read_until(self, due: float) -> None:
-        """Until `due`, read other nodes' lines whenever a node announces new ones."""
-        loop = asyncio.get_running_loop()
-        while not self._registry.draining and await self._told_before(due):
-            await self._read()
-            await asyncio.sleep(max(0.0, min(READ_PAUSE_S, due - loop.time())))
-
-    async def _told_before(self, due: float) -> bool:
-        """Wait for a notification; return whether one arrived in time."""
-        if asyncio.get_running_loop().time() >= due:
-            return False
-        try:
-            async with asyncio.timeout_at(due):
-                await self._lines_written.wait()
-        except TimeoutError:
-            return False
-        self._lines_written.clear()
-        return True
-
-    async def _read(self) -> None:
-        try:
-            await self._sharing.read()
-        except StoreError as error:
-            LOG.warning("cannot read lines of other nodes: %s", error)
-        except Exception:
-            LOG.exception("cannot process lines of other nodes")
+            await asyncio.sleep(LOOK_S)
 
     async def look(self) -> None:
         """Take over lobbies and serve, or be a standby; then exchange lines with other nodes.

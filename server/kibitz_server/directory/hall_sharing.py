@@ -99,16 +99,6 @@ class HallSharing:
         }
         self._take_up(exchange)
 
-    async def read(self) -> None:
-        """Read the other nodes' lines without writing any.
-
-        It is called when another node has written lines. If it wrote lines too, each write would
-        cause a write by every other node. After an error it reads nothing, because the next
-        exchange reads everything. Raises `StoreError`.
-        """
-        if not self._nodes.needs_all:
-            self._take_up(await self._nodes.exchange({}))
-
     def _take_up(self, exchange: HallExchange) -> None:
         for key in exchange.missing:
             self._written.pop(key, None)

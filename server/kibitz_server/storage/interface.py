@@ -252,8 +252,6 @@ class Nodes(Protocol):
     The node no longer writes to them. Afterwards the waiters for their entries get
     `lost(OwnedElsewhere)`.
     """
-    on_lines_written: Callable[[], None] | None
-    """Called when another node announces that it has written lines; announcements may be lost."""
 
     @property
     def name(self) -> str: ...
@@ -300,8 +298,7 @@ class Nodes(Protocol):
         """Write lines about this node's lobbies, by key, and read the other nodes' changes.
 
         A value of None deletes the line. After a failed exchange or a long pause, `lines` must be
-        complete (see `needs_all`). With empty `lines`, the exchange only reads. Raises
-        `StoreError`.
+        complete (see `needs_all`). Raises `StoreError`.
         """
 
     async def match_heads(self, keys: Sequence[str]) -> dict[str, MatchHead | StoreError]:

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, cast
 
-import async_solipsism
 import pytest
 
-from kibitz_server.directory.failover import LOOK_S, READ_PAUSE_S, Failover
+from kibitz_server.directory.failover import Failover
 from kibitz_server.directory.hall_sharing import HallSharing
 from kibitz_server.directory.recovery import Recovery
 from kibitz_server.directory.registry import Registry
@@ -40,7 +39,6 @@ class ScriptedNodes:
 
     def __init__(self) -> None:
         self.on_lost: Any = None
-        self.on_lines_written: Any = None
         self.first = False
         self.turn = False
         self.elsewhere = False
@@ -137,22 +135,12 @@ class RecordingSharing:
 
     def __init__(self) -> None:
         self.loading: list[list[str]] = []
-        self.read_at: list[float] = []
-        """The times of reads caused by another node's writes."""
-        self.read_s = 0.0
-        self.broken: Exception | None = None
 
     def lost_lobbies(self) -> None:
         pass
 
     async def exchange(self, loading: Collection[str] = ()) -> None:
         self.loading.append(sorted(loading))
-
-    async def read(self) -> None:
-        self.read_at.append(asyncio.get_running_loop().time())
-        await asyncio.sleep(self.read_s)
-        if self.broken:
-            raise self.broken
 
 
 class FewPeers:
@@ -316,64 +304,3 @@ async def test_turns_wait_for_who_is_sent_away_from_before_its_socket_is_closed(
         with pytest.raises(UnusableDatabase):
             await scene.failover.look()
     assert happened == ["x-1-1 waits", "x-1-2 waits", "a socket is closed"]
-
-
-# --- notifications of lines written by other nodes -----------------------------------------------
-
-
-def run_until(scene: Scene, end: float, *told_at: float) -> None:
-    """Let a node poll on virtual time, and notify it of other nodes' writes at given times."""
-
-    async def main() -> None:
-        loop = asyncio.get_running_loop()
-        for at in told_at:
-            loop.call_later(at, scene.nodes.on_lines_written)
-        looking = asyncio.create_task(scene.failover.run())
-        await asyncio.sleep(end)
-        looking.cancel()
-
-    with asyncio.Runner(loop_factory=async_solipsism.EventLoop) as runner:
-        runner.run(main())
-
-
-def serving_scene() -> Scene:
-    scene = Scene()
-    scene.nodes.turn = True
-    return scene
-
-
-def test_lines_are_read_as_soon_as_another_node_says_that_it_has_written_some() -> None:
-    scene = serving_scene()
-    run_until(scene, LOOK_S / 2, LOOK_S / 4)
-    assert scene.sharing.read_at == [LOOK_S / 4]
-    assert len(scene.sharing.loading) == 1  # the notification caused no write
-
-
-def test_a_notification_that_is_lost_costs_no_more_than_the_time_to_the_next_look() -> None:
-    scene = serving_scene()
-    run_until(scene, LOOK_S * 2.5)
-    assert len(scene.sharing.loading) == 3
-    assert scene.sharing.read_at == []
-
-
-def test_a_burst_of_notifications_is_one_read_and_one_more_for_what_comes_during_it() -> None:
-    scene = serving_scene()
-    scene.sharing.read_s = 0.05
-    run_until(scene, LOOK_S * 0.9, *(0.1 + number / 1000 for number in range(30)))
-    assert scene.sharing.read_at == pytest.approx([0.1, 0.1 + 0.05 + READ_PAUSE_S])
-
-
-def test_nodes_that_write_without_end_are_read_at_a_bounded_pace_and_looks_go_on() -> None:
-    scene = serving_scene()
-    run_until(scene, LOOK_S * 4.5, *(number / 1000 for number in range(3000)))
-    assert len(scene.sharing.loading) == 5
-    assert LOOK_S * 4 / READ_PAUSE_S <= len(scene.sharing.read_at) <= LOOK_S * 5 / READ_PAUSE_S
-
-
-@pytest.mark.parametrize("error", [UnusableDatabase("it is away"), ValueError("no line")])
-def test_lines_that_cannot_be_read_stop_no_look(error: Exception) -> None:
-    scene = serving_scene()
-    scene.sharing.broken = error
-    run_until(scene, LOOK_S * 1.5, 0.1, 0.3)
-    assert len(scene.sharing.read_at) == 2
-    assert len(scene.sharing.loading) == 2

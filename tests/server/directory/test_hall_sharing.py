@@ -11,7 +11,6 @@ import pytest
 from kibitz_protocol.wire.records import Player
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.accounts.tickets import Tickets
-from kibitz_server.directory import failover
 from kibitz_server.directory.failover import Failover
 from kibitz_server.directory.hall_sharing import HallSharing
 from kibitz_server.directory.other_nodes import LobbyLine, NodeLine, OtherNodes, node_key
@@ -24,9 +23,7 @@ from kibitz_server.storage.interface import HallExchange, Nodes, OtherNode
 from tests.server.fakes import PeerRig
 from tests.server.storage.conformance.engines import (
     FakeEngine,
-    RecordingWaiter,
     nodes_of,
-    written,
 )
 
 HERE, THERE = "ws://here.example.org", "ws://there.example.org"
@@ -114,36 +111,13 @@ async def test_what_has_changed_is_written_and_what_has_not_is_not() -> None:
     assert scene.nodes.written == [{node_key("a"): own}, {"x": x}, {}, {"x": None}]
 
 
-async def test_who_is_told_of_lines_reads_them_and_writes_nothing() -> None:
-    scene = Scene()
-    await scene.sharing.exchange()
-    scene.nodes.lobbies = ["x"]
-    line = LobbyLine(lobby="y", players=["p1"])
-    scene.nodes.lines = (("y", "b", line.model_dump_json().encode()),)
-    await scene.sharing.read()
-    place = scene.others.player("p1")
-    assert place is not None
-    assert (place.lobby, place.node) == ("y", OTHER)
-    assert scene.nodes.written[1:] == [{}]
-
-
-async def test_nothing_is_read_before_everything_is_written() -> None:
-    """Lines written before an error may be lost, so the next poll writes all of them."""
-    scene = Scene()
-    await scene.sharing.read()
-    assert scene.nodes.written == []
-    await scene.sharing.exchange()
-    await scene.sharing.read()
-    assert len(scene.nodes.written) == 2
-
-
 async def test_a_line_that_is_found_missing_is_written_again() -> None:
     scene = Scene()
     scene.nodes.lobbies = ["x"]
     await scene.sharing.exchange()
     await scene.sharing.exchange()
     scene.nodes.missing = frozenset({"x"})
-    await scene.sharing.read()
+    await scene.sharing.exchange()
     scene.nodes.missing = frozenset()
     await scene.sharing.exchange()
     await scene.sharing.exchange()
@@ -156,7 +130,7 @@ async def test_nodes_tell_each_other_who_is_there_and_rates_are_divided() -> Non
     await scene.sharing.exchange()
     line = NodeLine(players=["p1", "p2"])
     scene.nodes.lines = ((node_key("b"), "b", line.model_dump_json().encode()),)
-    await scene.sharing.read()
+    await scene.sharing.exchange()
     assert scene.shared == [{}, {"p1": 1, "p2": 1}]
     await scene.sharing.exchange()
     told = [NodeLine.model_validate_json(each[node_key("a")] or b"") for each in written_by(scene)]
@@ -234,25 +208,6 @@ class SharingNode:
             await self.others.heard.wait()
 
 
-async def test_a_line_is_seen_before_the_next_look(
-    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The next poll is a day away, so only the notification can deliver it."""
-    monkeypatch.setattr(failover, "LOOK_S", 86_400.0)
-    first, second = SharingNode(engine, "a"), SharingNode(engine, "b")
-    await first.sharing.exchange()  # the second one has been read
-    looking = asyncio.create_task(second.failover.run())
-    await second.others.heard.wait()
-    written(first.store, "x", 0, RecordingWaiter())
-    await first.store.flush()
-    await first.sharing.exchange()
-    async with asyncio.timeout(10.0):
-        await second.until_known("x")
-    looking.cancel()
-    await first.store.close()
-    await second.store.close()
-
-
 async def test_a_player_is_granted_at_two_nodes_what_it_would_be_at_one(
     engine: FakeEngine,
 ) -> None:
@@ -262,14 +217,14 @@ async def test_a_player_is_granted_at_two_nodes_what_it_would_be_at_one(
         await each.sharing.exchange()
     assert first.granted("p1") == 240
     await first.sharing.exchange()
-    await second.sharing.read()
+    await second.sharing.exchange()
     assert second.granted("p1") == 120
     await second.sharing.exchange()
-    await third.sharing.read()
+    await third.sharing.exchange()
     assert third.granted("p1") == 80
     assert third.granted("p2") == 240
     engine.expire("a")
-    await third.sharing.read()
+    await third.sharing.exchange()
     assert third.granted("p1") == 40  # as one of two nodes: a dead node's grants are forgotten
     for each in nodes:
         await each.store.close()

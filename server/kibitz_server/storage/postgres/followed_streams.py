@@ -1,8 +1,8 @@
 """Follows logs that other nodes write (`interface.Nodes`).
 
 One statement fetches the new entries of all followed logs, with one index lookup per log. Nodes do
-not send notifications about new entries: every batch would send one, and PostgreSQL serializes
-commits that notify.
+not notify each other of new entries: every batch would have to, and PostgreSQL serializes commits
+that notify.
 """
 
 from __future__ import annotations

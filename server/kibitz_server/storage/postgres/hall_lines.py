@@ -3,8 +3,7 @@
 A line is a text that is stored under a key. A node writes its lines in one transaction after
 another and numbers them from a sequence. So a reader only needs the lines with numbers above the
 last one it has read from that node. A deleted line remains as a row without text for `KEPT_S`. A
-node that has read nothing for longer, or that had an error, reads all lines again. Each write sends
-one notification for all its lines.
+node that has read nothing for longer, or that had an error, reads all lines again.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from typing import Final
 
 from kibitz_server.storage.interface import HallExchange, OtherNode
 from kibitz_server.storage.postgres.connection import Connection
-from kibitz_server.storage.postgres.notifications import HALL
 
 KEPT_S: Final = 300
 LONG_AGO_S: Final = 60.0
@@ -35,7 +33,6 @@ _END_OTHERS: Final = """
 UPDATE hall_line SET line = NULL, change = number.change, written = clock_timestamp()
 FROM (SELECT nextval('hall_change') AS change) AS number
 WHERE node = %(name)s AND line IS NOT NULL AND key <> ALL(%(keys)s)"""
-_TELL: Final = "SELECT pg_notify(%s, %s)"
 _PURGE: Final = """
 DELETE FROM hall_line WHERE node = %(name)s AND line IS NULL
     AND written < clock_timestamp() - make_interval(secs => %(kept_s)s)"""
@@ -112,7 +109,6 @@ class HallLines:
         if lines:
             await db.execute(_PURGE, {"name": self._name, "kept_s": KEPT_S})
             await db.execute(_WRITE, values)
-        await db.execute(_TELL, (HALL, self._name))
 
     async def _read(self, db: Connection, seen: dict[str, int], *, whole: bool) -> HallExchange:
         mine = {"name": self._name, "expires_s": self._expires_s}

@@ -225,7 +225,6 @@ class PostgresNodes:
         expires_s: float = EXPIRES_S,
     ) -> None:
         self.on_lost: Callable[[Mapping[str, str | None]], None] | None = None
-        self.on_lines_written: Callable[[], None] | None = None
         self.identity = identity
         self._turn = False
         """Whether this node was the one to serve, as of the last heartbeat."""
@@ -385,11 +384,6 @@ class PostgresNodes:
 
     def expire_lines(self) -> None:
         self._lines.expire()
-
-    def lines_written(self, name: str) -> None:
-        """Handle a notification that a node has written lines."""
-        if name != self.name and self.on_lines_written is not None:
-            self.on_lines_written()
 
     async def exchange(self, lines: Mapping[str, bytes | None]) -> HallExchange:
         return await self._ask(lambda db: self._lines.exchange(db, lines))

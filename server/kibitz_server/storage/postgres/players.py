@@ -4,8 +4,8 @@ The server must answer a hello without waiting for the database, so it keeps all
 in memory, at about half a kilobyte each. After each commit it updates them with its own writes. The
 operator's changes (`tokens.py`) are made under a lock and numbered in the column `change`, in
 commit order. Twice a second the server reads the changes since the last one it saw
-(`notifications`). If nodes share the database, they number their own writes and deletions of guests
-in the same way, so that the other nodes read them.
+(`account_changes`). If nodes share the database, they number their own writes and deletions of
+guests in the same way, so that the other nodes read them.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ from kibitz_server.storage.group_commit import RETRY_DELAYS_S, GroupCommit, Stat
 from kibitz_server.storage.interface import CLOSE_TIMEOUT_S
 from kibitz_server.storage.location import NodeIdentity, PostgresURL
 from kibitz_server.storage.postgres import streams
+from kibitz_server.storage.postgres.account_changes import watch
 from kibitz_server.storage.postgres.connection import (
     Connection,
     Readers,
@@ -32,7 +33,6 @@ from kibitz_server.storage.postgres.connection import (
 from kibitz_server.storage.postgres.expiry import PostgresExpiry
 from kibitz_server.storage.postgres.lobbies import Lobbies
 from kibitz_server.storage.postgres.nodes import PostgresNodes, enter
-from kibitz_server.storage.postgres.notifications import watch
 from kibitz_server.storage.postgres.players import IN_ORDER, PostgresPlayers
 from kibitz_server.storage.postgres.schema import ensure_schema
 from kibitz_server.storage.postgres.writer import PostgresWriter, wait_for_lock
@@ -88,8 +88,7 @@ class PostgresStore:
         self.expiry = PostgresExpiry(
             self.commits, self._readers, self.players.deleted, shared=node is not None
         )
-        lines_written = None if self.nodes is None else self.nodes.lines_written
-        self._watch = [loop.create_task(watch(url, self.players.take_up, lines_written))]
+        self._watch = [loop.create_task(watch(url, self.players.take_up))]
         if self.nodes is not None:
             self._watch.append(loop.create_task(self.nodes.run()))
 

@@ -72,9 +72,6 @@ class NodeEngine(Protocol):
     def give(self, lobby: str, node: str | None) -> None:
         """Assign a lobby to another node, which may not exist."""
 
-    async def until_listening(self, *stores: Store) -> None:
-        """Wait until these nodes are notified of lines written by others."""
-
 
 class SQLiteEngine:
     """An SQLite file."""
@@ -176,19 +173,6 @@ class PostgresEngine:
     def give(self, lobby: str, node: str | None) -> None:
         self.execute("UPDATE stream SET node = %s WHERE key = %s", node, lobby)
 
-    async def until_listening(self, *stores: Store) -> None:
-        heard: asyncio.Queue[str] = asyncio.Queue()
-        for store in stores:
-            nodes = nodes_of(store)
-            nodes.on_lines_written = lambda name=nodes.name: heard.put_nowait(name)
-        left = {nodes_of(store).name for store in stores}
-        while left:
-            self.execute("SELECT pg_notify('kibitz_hall', 'another')")
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(0.2):
-                    while left:
-                        left.discard(await heard.get())
-
     def execute(self, sql: str, *values: object) -> None:
         options = "-c search_path=kibitz"
         with psycopg.connect(self.db.url, autocommit=True, options=options) as db:
@@ -232,9 +216,6 @@ class FakeEngine:
         row = self._database.find(lobby)
         assert row is not None
         row.node = node
-
-    async def until_listening(self, *stores: Store) -> None:
-        """Return immediately: fake nodes are notified from the start."""
 
 
 class RecordingWaiter:

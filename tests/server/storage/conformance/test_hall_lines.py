@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from kibitz_server.storage.interface import HallExchange, Store
 from tests.server.storage.conformance.engines import (
     NodeEngine,
@@ -25,21 +23,6 @@ async def exchange(store: Store, **lines: bytes | None) -> HallExchange:
 
 def lines_of(found: HallExchange) -> dict[str, tuple[str, bytes | None]]:
     return {key: (name, line) for key, name, line in found.lines}
-
-
-class Heard(asyncio.Queue[str]):
-    """The notifications of lines written by other nodes, in order."""
-
-    def __init__(self, *stores: Store) -> None:
-        super().__init__()
-        for each in stores:
-            nodes = nodes_of(each)
-            nodes.on_lines_written = lambda name=nodes.name: self.put_nowait(name)
-
-    async def next(self, count: int) -> list[str]:
-        """Return the given number of next notifications, sorted."""
-        async with asyncio.timeout(20):
-            return sorted([await self.get() for _ in range(count)])
 
 
 async def test_what_a_node_writes_the_others_read_once(node_engine: NodeEngine) -> None:
@@ -135,21 +118,3 @@ async def test_nodes_have_one_ticket_key_and_each_start_a_name_of_its_own(
     first = own(node_engine, "a")
     assert (await exchange(first)).life != one.life
     await closed(first, second)
-
-
-async def test_the_others_are_told_once_of_all_lines_that_were_written(
-    node_engine: NodeEngine,
-) -> None:
-    first, second, third = own(node_engine, "a"), own(node_engine, "b"), own(node_engine, "c")
-    await node_engine.until_listening(first, second, third)
-    heard = Heard(first, second, third)
-    await nodes_of(first).exchange({"node a": b"here", "node a more": b"more"})
-    assert await heard.next(2) == ["b", "c"]
-    await exchange(second)  # the first exchange always writes, even if there are no lines
-    assert await heard.next(2) == ["a", "c"]
-    for _ in range(3):
-        assert not lines_of(await exchange(second))  # a reader notifies no other node
-    await nodes_of(third).exchange({"node c": b"here"})
-    assert await heard.next(2) == ["a", "b"]
-    assert heard.empty()
-    await closed(first, second, third)

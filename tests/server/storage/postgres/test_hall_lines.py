@@ -6,17 +6,15 @@ import asyncio
 
 import pytest
 
-from kibitz_server.storage.errors import UnusableDatabase
 from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.postgres import hall_lines
 from kibitz_server.storage.postgres.store import PostgresStore
 from tests.server.storage.conformance.engines import (
-    PostgresEngine,
     RecordingWaiter,
     nodes_of,
     written,
 )
-from tests.server.storage.conformance.test_hall_lines import Heard, exchange, lines_of
+from tests.server.storage.conformance.test_hall_lines import exchange, lines_of
 from tests.server.storage.conformance.test_nodes import closed
 from tests.server.storage.postgres.test_nodes import execute, node
 
@@ -65,35 +63,4 @@ async def test_after_an_error_everything_is_written_and_read_again(url: Postgres
     execute(url, "ALTER TABLE away RENAME TO hall_line")
     assert nodes_of(first).needs_all
     assert lines_of(await exchange(first)) == {"node b": ("b", b"here")}
-    await closed(first, second)
-
-
-# --- notifications --------------------------------------------------------------------------------
-
-
-async def test_lines_that_could_not_be_written_are_not_told_of(url: PostgresURL) -> None:
-    first, second = own(url, "a"), own(url, "b")
-    await exchange(first)
-    await PostgresEngine(url).until_listening(second)
-    heard = Heard(second)
-    execute(url, "ALTER TABLE hall_line ADD CHECK (line <> 'bad')")
-    with pytest.raises(UnusableDatabase):
-        await nodes_of(first).exchange({"node a": b"bad"})
-    await nodes_of(first).exchange({"node a": b"good"})
-    assert await heard.next(1) == ["b"]
-    assert lines_of(await exchange(second)) == {"node a": ("a", b"good")}
-    assert heard.empty()
-    await closed(first, second)
-
-
-async def test_a_node_listens_again_when_its_connection_was_lost(url: PostgresURL) -> None:
-    """In its next poll, the node reads the lines whose notifications it missed."""
-    first, second = own(url, "a"), own(url, "b")
-    await PostgresEngine(url).until_listening(second)
-    query = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%%'"
-    await exchange(second)
-    execute(url, query)
-    await nodes_of(first).exchange({"node a": b"here"})
-    assert lines_of(await exchange(second)) == {"node a": ("a", b"here")}
-    await PostgresEngine(url).until_listening(second)
     await closed(first, second)
