@@ -112,7 +112,6 @@ class HallSharing:
                 self._registry.note_finished(brief, listed=True)
         for key in self._registry.lobbies:
             self._others.forget(key)
-        self._connections.share_rates(self._others.present_at)
 
     def _is_due(self, key: str, made: _MadeOf, *, plies_due: bool) -> bool:
         former = self._written.get(key)
@@ -169,11 +168,11 @@ class HallSharing:
 
     def _node_line(self) -> NodeLine:
         finished = list(self._registry.ended_here)
-        return NodeLine(finished=finished, players=sorted(self._players()))
+        return NodeLine(finished=finished, players=self._players())
 
-    def _players(self) -> set[str]:
-        """Return the players whose rate limits are in use here, if other nodes serve as well."""
-        return self._connections.spenders() if self._others.beside else set()
+    def _players(self) -> frozenset[str]:
+        """Return the players who are connected here, if other nodes serve as well."""
+        return frozenset(self._connections.players if self._others.beside else ())
 
 
 def _players(lobby: LobbyState | None, matches: Sequence[MatchRunner]) -> list[str]:

@@ -7,10 +7,8 @@ to know whether the last exchange is older than `STALE_S`, when its data counts 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict
@@ -49,8 +47,8 @@ class NodeLine(BaseModel):
 
     finished: list[MatchBrief] = []
     """The latest listed matches that ended on that node, oldest first."""
-    players: list[str] = []
-    """The players who are connected there or were recently; see `Connections.spenders`."""
+    players: frozenset[str] = frozenset()
+    """The players who are connected there."""
 
 
 class BetweenNodes(Exception):
@@ -82,10 +80,6 @@ class OtherNodes:
         self._node_lines: dict[str, NodeLine] = {}
         self._lobbies_of: dict[str, set[str]] = {}
         self._lobby_of_match: dict[str, str] = {}
-        self._present_at: Counter[str] = Counter()
-        """The number of living nodes that each player is connected to."""
-        self._counted: set[str] | None = None
-        """The nodes counted in `_present_at`; None if they must be recounted."""
         self._settled = False
         self._heard_at = float("-inf")
 
@@ -105,17 +99,8 @@ class OtherNodes:
                 ended += self._put_node(node, text)
             else:
                 self._put_lobby(key, node, text)
-        self._count_players()
         self._settled, self._heard_at = exchange.settled, self._seconds()
         return ended
-
-    def _count_players(self) -> None:
-        """Count how many nodes each player is connected to, unless nothing has changed."""
-        alive = set(filter(self._is_alive, self._node_lines))
-        if alive != self._counted:
-            self._counted = alive
-            players = (self._node_lines[node].players for node in alive)
-            self._present_at = Counter(chain.from_iterable(players))
 
     def _forget_all(self) -> None:
         self._lines.clear()
@@ -126,8 +111,6 @@ class OtherNodes:
         former = self._node_lines.get(node, NodeLine())
         line = NodeLine() if text is None else NodeLine.model_validate_json(text)
         self._node_lines[node] = line
-        if line.players != former.players:
-            self._counted = None
         known = {brief.match for brief in former.finished}
         return [brief for brief in line.finished if brief.match not in known]
 
@@ -206,12 +189,8 @@ class OtherNodes:
 
     def is_busy(self, player: str) -> bool:
         """Return whether a player has a lobby or a seat elsewhere, or is connected there."""
-        return player in self._lobbies_of or player in self._present_at
-
-    @property
-    def present_at(self) -> Mapping[str, int]:
-        """How many other nodes each player is connected to. Every change makes a new object."""
-        return self._present_at
+        present = (line.players for node, line in self._node_lines.items() if self._is_alive(node))
+        return player in self._lobbies_of or any(player in players for players in present)
 
     def hosted_by(self, player: str) -> list[LobbyLine]:
         """Return the lines of open lobbies elsewhere that a player hosts.

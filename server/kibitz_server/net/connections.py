@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.net.addresses import address_group
 from kibitz_server.net.guest_networks import GuestNetwork, GuestNetworks, rate_of_people
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.rate_limit import Rate, RateLimits, SharedBuckets
+from kibitz_server.net.rate_limit import RateLimits, SharedBuckets
 
 CONNECTIONS_A_PERSON = 8
 """Connections allowed per person at an address of a guest network: for bots and open pages."""
-LEAST_REQUESTS = 30.0
-"""The minimum burst of a player's bucket when nodes share its rate; enough for any request."""
-LEAST_COMMENTS = 1.0
-"""The minimum burst for comments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,39 +86,9 @@ class Connections:
         self._openings: SharedBuckets[str] = SharedBuckets(rate_limits.openings)
         self._address_openings: SharedBuckets[str] = SharedBuckets(rate_limits.openings_an_address)
         self._address_comments: SharedBuckets[str] = SharedBuckets(rate_limits.comments_an_address)
-        self._elsewhere: Mapping[str, int] = {}
-        """The number of other nodes that each player is connected to."""
         self._all_closed: asyncio.Future[None] | None = None
 
     # --- player rates -------------------------------------------------------------------
-
-    def spenders(self) -> set[str]:
-        """Return the players with rate limits that are partly used on this node.
-
-        These are the connected players, and those with a bucket that is not full yet. The latter
-        count so that a player does not get a full bucket by switching nodes.
-        """
-        now = self._loop.time()
-        commenting = self._player_comments.in_use_or_missing(now)
-        return self._account_buckets.in_use_or_missing(now) | commenting
-
-    def share_rates(self, elsewhere: Mapping[str, int]) -> None:
-        """Divide each player's rates by its number of nodes; `elsewhere` counts the other nodes."""
-        former, self._elsewhere = self._elsewhere, elsewhere
-        now = self._loop.time()
-        if former is elsewhere:
-            return
-        for player in {player for player, _ in former.items() ^ elsewhere.items()}:
-            self._account_buckets.set_rate(player, self._account_rate(player), now)
-            self._player_comments.set_rate(player, self._comment_rate(player), now)
-
-    def _account_rate(self, player: str) -> Rate:
-        nodes = 1 + self._elsewhere.get(player, 0)
-        return self.rate_limits.account.divided(nodes, LEAST_REQUESTS)
-
-    def _comment_rate(self, player: str) -> Rate:
-        nodes = 1 + self._elsewhere.get(player, 0)
-        return self.rate_limits.comments.divided(nodes, LEAST_COMMENTS)
 
     def charge_comment(self, peer: Peer, identity: Identity) -> int:
         """Charge a player and an address for a comment.
@@ -131,7 +97,7 @@ class Connections:
         """
         now = self._loop.time()
         player = identity.key
-        waits = [self._player_comments.charge(player, now, self._comment_rate(player))]
+        waits = [self._player_comments.charge(player, now)]
         address = counted_address(peer)
         if not waits[0] and address is not None:
             limits, people = self.rate_limits, self.guest_networks.people(peer.address)
@@ -253,8 +219,7 @@ class Connections:
         peer.greeted(identity)
         if identity.viewer:  # a viewer is not a player, so only its address is charged
             return
-        now, rate = self._loop.time(), self._account_rate(identity.key)
-        peer.rate_limiter.share(self._account_buckets.acquire(identity.key, now, rate))
+        peer.rate_limiter.share(self._account_buckets.acquire(identity.key, self._loop.time()))
         self._by_player.setdefault(identity.key, []).append(peer)
         self._count_guest(peer, identity, 1)
 

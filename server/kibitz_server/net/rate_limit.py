@@ -10,10 +10,6 @@ debt, and finally the server closes its connection.
          0 ... -burst       requests are refused, rate_limited
             below -burst    the connection is closed
 
-If several nodes serve, a player's rates are divided by the number of nodes to which the player is
-connected, so that the limits apply to all nodes together. When that number changes, the rates of
-the player's buckets change; the costs of requests do not.
-
 A move that answers a turn is free, because the server sets the pace of turns: a bot that plays a
 hundred fast matches is not a flooder. A refused move is charged afterwards.
 """
@@ -33,10 +29,6 @@ class Rate:
 
     per_second: float
     burst: float
-
-    def divided(self, parts: int, least: float) -> Rate:
-        """Return an equal share of the rate, with a burst of at least `least`."""
-        return Rate(self.per_second / parts, max(self.burst / parts, min(self.burst, least)))
 
 
 UNLIMITED = Rate(1e9, 1e9)
@@ -108,11 +100,6 @@ class Bucket:
         self._level = self.level(now) - cost
         return self._level
 
-    def set_rate(self, rate: Rate, now: float) -> None:
-        """Change the rate. The amount that is missing from a full bucket stays the same."""
-        self._level = self.level(now) - self.rate.burst + rate.burst
-        self.rate = rate
-
 
 class SharedBuckets(Generic[K]):
     """Buckets that connections share.
@@ -136,22 +123,10 @@ class SharedBuckets(Generic[K]):
         used = self._used.get(key)
         return 0 if used is None else used[1]
 
-    def in_use_or_missing(self, now: float) -> set[K]:
-        """Return the keys of the buckets that are in use or not full."""
-        idle = (key for key, bucket in self._idle.items() if bucket.level(now) < bucket.rate.burst)
-        return {*self._used, *idle}
-
-    def set_rate(self, key: K, rate: Rate, now: float) -> None:
-        """Change the rate of the bucket of `key`, if it exists."""
-        bucket, _ = self._used.get(key, (self._idle.get(key), 0))
-        if bucket is not None:
-            bucket.set_rate(rate, now)
-
     def acquire(self, key: K, now: float, rate: Rate | None = None) -> Bucket:
         """Return the bucket of `key`, which counts as in use until `release`.
 
-        `rate` replaces the default rate for this key. Always pass the same rate for a key, unless
-        `set_rate` has changed it.
+        `rate` replaces the default rate for this key. Always pass the same rate for a key.
         """
         bucket, users = self._used.get(key, (None, 0))
         if bucket is None:

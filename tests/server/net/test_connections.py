@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from typing import Any, cast
 
 import pytest
@@ -12,7 +11,6 @@ from kibitz_protocol.wire.records import Player
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.net.access import AccessPolicy, network
 from kibitz_server.net.connections import Connections, Quotas
-from kibitz_server.net.peer import Peer
 from kibitz_server.net.rate_limit import Bucket, ChargeResult, Rate, RateLimits
 from tests.server.fakes import PeerRig, ScriptedConnection
 
@@ -167,124 +165,3 @@ def test_a_player_who_comes_back_is_as_poor_as_it_went() -> None:
         at.greeted(peer, ada)
         assert peer.rate_limiter.charge(charged, rig.loop.time()) is verdict
         at.left(peer, ada)
-
-
-# --- players on several nodes ---------------------------------------------------------------------
-
-
-class Cluster:
-    """Nodes that learn of each other's players when a test says so."""
-
-    def __init__(self, nodes: int, limits: RateLimits) -> None:
-        self.rig = PeerRig()
-        self.nodes = [connections_of(self.rig, limits) for _ in range(nodes)]
-        self.ada = identity("ada")
-
-    def exchange(self) -> None:
-        """Tell each node the players at all others."""
-        there = [each.spenders() for each in self.nodes]
-        for number, node in enumerate(self.nodes):
-            others = (players for other, players in enumerate(there) if other != number)
-            node.share_rates(Counter(player for players in others for player in players))
-
-    def come(self, node: int) -> Peer:
-        peer = come(self.nodes[node], self.rig)[0].peer
-        self.nodes[node].greeted(peer, self.ada)
-        return peer
-
-    def spend(self, peer: Peer) -> int:
-        """Spend all granted credits, with as many connections as necessary."""
-        granted, now = 0, self.rig.loop.time()
-        while peer.rate_limiter.charge_shared(1, now):
-            granted += 1
-        return granted
-
-
-BOTH = RateLimits(account=Rate(60, 240), comments=Rate(0.5, 5))
-
-
-@pytest.mark.parametrize("nodes", [1, 2, 3])
-def test_a_player_who_asks_at_all_nodes_is_granted_what_it_would_be_at_one(nodes: int) -> None:
-    cluster = Cluster(nodes, BOTH)
-    peers = [cluster.come(node) for node in range(nodes)]
-    at_once = sum(map(cluster.spend, peers))
-    assert at_once == 240 * nodes  # no node knows of the others yet
-    cluster.exchange()
-    granted = 0
-    for _ in range(1200):
-        cluster.rig.loop.advance(0.05)
-        granted += sum(map(cluster.spend, peers))
-    # The excess granted at first is missing now.
-    assert granted == pytest.approx(60 * 60 - 240 * (nodes - 1), abs=nodes)
-
-
-def test_who_goes_from_node_to_node_takes_along_what_it_has_spent() -> None:
-    """It gets the burst once, rather than a full burst at each node."""
-    cluster = Cluster(3, BOTH)
-    granted, seconds = 0, 0.0
-    for node in [0, 1, 2] * 40:
-        peer = cluster.come(node)
-        granted += cluster.spend(peer)
-        cluster.nodes[node].left(peer, cluster.ada)
-        cluster.exchange()
-        cluster.rig.loop.advance(0.5)
-        seconds += 0.5
-    assert granted <= 240 * (1 + 1 / 2 + 1 / 3) + 60 * seconds
-    assert granted >= 30 * seconds
-
-
-def test_who_comes_to_all_nodes_at_once_and_waits_gains_nothing_in_the_long_run() -> None:
-    cluster = Cluster(3, BOTH)
-    granted, seconds = 0, 0.0
-    for _ in range(20):
-        peers = [cluster.come(node) for node in range(3)]
-        granted += sum(map(cluster.spend, peers))
-        for node, peer in zip(cluster.nodes, peers, strict=True):
-            node.left(peer, cluster.ada)
-        while any(node.spenders() for node in cluster.nodes):
-            cluster.exchange()
-            cluster.rig.loop.advance(0.5)
-            seconds += 0.5
-        cluster.exchange()
-    assert granted == 20 * 3 * 240
-    assert granted <= 60 * seconds
-
-
-def test_a_player_whose_other_node_is_gone_has_its_rate_again() -> None:
-    cluster = Cluster(2, BOTH)
-    peer = cluster.come(0)
-    cluster.come(1)
-    cluster.exchange()
-    assert cluster.spend(peer) == 120
-    cluster.nodes[0].share_rates({})
-    assert cluster.spend(peer) == 120
-
-
-def test_comments_are_divided_and_one_may_be_made_at_any_number_of_nodes() -> None:
-    cluster = Cluster(2, BOTH)
-    peers = [cluster.come(node) for node in range(2)]
-    cluster.exchange()
-
-    def comments() -> int:
-        made = 0
-        for node, peer in zip(cluster.nodes, peers, strict=True):
-            while not node.charge_comment(peer, cluster.ada):
-                made += 1
-        return made
-
-    assert comments() == 4  # two of two and a half, at each
-    cluster.rig.loop.advance(20)
-    assert comments() == 4
-    cluster.nodes[0].share_rates({"ada": 99})
-    cluster.rig.loop.advance(400)
-    assert not cluster.nodes[0].charge_comment(peers[0], cluster.ada)
-
-
-def test_other_players_are_not_touched() -> None:
-    cluster = Cluster(2, BOTH)
-    cluster.come(1)
-    cluster.ada = identity("bob")
-    peer = cluster.come(0)
-    cluster.exchange()
-    assert cluster.spend(peer) == 240
-    assert cluster.nodes[0].spenders() == {"bob"}

@@ -93,38 +93,3 @@ def test_many_who_came_and_went_leave_nothing(count: int) -> None:
     assert most <= 501
     buckets.acquire(-1, 1000)
     assert len(buckets) == 1
-
-
-# --- players on several nodes -----------------------------------------------------------------
-
-
-def test_a_part_of_a_rate_has_room_for_the_dearest_request() -> None:
-    assert Rate(60, 240).divided(1, 30) == Rate(60, 240)
-    assert Rate(60, 240).divided(3, 30) == Rate(20, 80)
-    assert Rate(60, 240).divided(12, 30) == Rate(5, 30)
-    assert Rate(60, 20).divided(2, 30) == Rate(30, 20)
-
-
-def test_what_was_taken_stays_taken_at_another_rate() -> None:
-    bucket = Bucket(Rate(60, 240), 0)
-    bucket.charge(200, 0)
-    bucket.set_rate(Rate(30, 120), 1)
-    assert bucket.level(1) == 120 - 140  # 60 of the 200 have been refilled
-    assert bucket.level(2) == 10
-    bucket.set_rate(Rate(60, 240), 2)
-    assert bucket.level(2) == 240 - 110
-    assert bucket.level(100) == 240
-
-
-def test_buckets_that_are_used_or_not_full_are_known_and_go_on_at_another_rate() -> None:
-    buckets: SharedBuckets[str] = SharedBuckets(Rate(1, 10))
-    for key in ("used", "spent", "full"):
-        buckets.acquire(key, 0).charge(0 if key == "full" else 5, 0)
-    for key in ("spent", "full"):
-        buckets.release(key, 0)
-    assert buckets.in_use_or_missing(0) == {"spent", "used"}
-    for key in ("used", "spent", "nobody"):
-        buckets.set_rate(key, Rate(0.5, 5), 0)
-    assert buckets.in_use_or_missing(9) == {"spent", "used"}
-    assert buckets.in_use_or_missing(10) == {"used"}
-    assert buckets.acquire("spent", 10).rate == Rate(0.5, 5)
