@@ -78,8 +78,8 @@ class OtherNodes:
         self._nodes: dict[str, OtherNode] = {}
         self._lines: dict[str, tuple[str, LobbyLine]] = {}
         self._node_lines: dict[str, NodeLine] = {}
-        self._lobbies_of: dict[str, set[str]] = {}
-        self._lobby_of_match: dict[str, str] = {}
+        self._lobbies_of: dict[str, list[str]] | None = {}
+        """The lobbies of each player and match; None if the lines have changed since."""
         self._settled = False
         self._heard_at = float("-inf")
 
@@ -92,7 +92,8 @@ class OtherNodes:
         """
         self._nodes = {node.name: node for node in exchange.nodes}
         if exchange.whole:
-            self._forget_all()
+            self._lines.clear()
+            self._lobbies_of = None
         ended: list[MatchBrief] = []
         for key, node, text in exchange.lines:
             if key == node_key(node):
@@ -101,11 +102,6 @@ class OtherNodes:
                 self._put_lobby(key, node, text)
         self._settled, self._heard_at = exchange.settled, self._seconds()
         return ended
-
-    def _forget_all(self) -> None:
-        self._lines.clear()
-        self._lobbies_of.clear()
-        self._lobby_of_match.clear()
 
     def _put_node(self, node: str, text: bytes | None) -> Iterable[MatchBrief]:
         former = self._node_lines.get(node, NodeLine())
@@ -116,28 +112,13 @@ class OtherNodes:
 
     def _put_lobby(self, key: str, node: str, text: bytes | None) -> None:
         self.forget(key)
-        if text is None:
-            return
-        line = LobbyLine.model_validate_json(text)
-        self._lines[key] = (node, line)
-        for player in line.players:
-            self._lobbies_of.setdefault(player, set()).add(key)
-        for match in line.matches:
-            self._lobby_of_match[match.match] = key
+        if text is not None:
+            self._lines[key] = (node, LobbyLine.model_validate_json(text))
 
     def forget(self, key: str) -> None:
         """Drop a lobby that this node now owns or that no longer exists."""
-        _, line = self._lines.pop(key, ("", None))
-        if line is None:
-            return
-        for player in line.players:
-            lobbies = self._lobbies_of.get(player, set())
-            lobbies.discard(key)
-            if not lobbies:
-                self._lobbies_of.pop(player, None)
-        for match in line.matches:
-            if self._lobby_of_match.get(match.match) == key:
-                del self._lobby_of_match[match.match]
+        if self._lines.pop(key, None) is not None:
+            self._lobbies_of = None
 
     def doubt(self) -> None:
         """Be uncertain until the next exchange; see `HallSharing.lost_lobbies`."""
@@ -168,16 +149,15 @@ class OtherNodes:
 
     def match(self, key: str) -> Elsewhere | None:
         """Return where a running match is; see `lobby`."""
-        return self.lobby(self._lobby_of_match.get(key, ""))
+        return self.lobby(next(iter(self._with(key)), ""))
 
     def line_of(self, match: str) -> LobbyLine | None:
         """Return the last line about the lobby of a running match, even if its node is dead."""
-        _, line = self._lines.get(self._lobby_of_match.get(match, ""), ("", None))
-        return line
+        return next((self._lines[lobby][1] for lobby in self._with(match)), None)
 
     def player(self, key: str) -> Elsewhere | None:
         """Return where a player's oldest lobby is, as its host or with a seat in it."""
-        places = (self.lobby(lobby) for lobby in sorted(self._lobbies_of.get(key, ())))
+        places = (self.lobby(lobby) for lobby in sorted(self._with(key)))
         return next(filter(None, places), None)
 
     def at(self, lobby: str, node: str) -> Elsewhere | None:
@@ -190,14 +170,14 @@ class OtherNodes:
     def is_busy(self, player: str) -> bool:
         """Return whether a player has a lobby or a seat elsewhere, or is connected there."""
         present = (line.players for node, line in self._node_lines.items() if self._is_alive(node))
-        return player in self._lobbies_of or any(player in players for players in present)
+        return bool(self._with(player)) or any(player in players for players in present)
 
     def hosted_by(self, player: str) -> list[LobbyLine]:
         """Return the lines of open lobbies elsewhere that a player hosts.
 
         Lobbies of a dead node count too: they are open, and another node will take them over soon.
         """
-        lines = (self._lines[key][1] for key in self._lobbies_of.get(player, ()))
+        lines = (self._lines[key][1] for key in self._with(player))
         return [line for line in lines if line.host == player]
 
     def listed(self) -> Iterator[LobbyLine]:
@@ -209,3 +189,12 @@ class OtherNodes:
     def _is_alive(self, node: str) -> bool:
         known = self._nodes.get(node)
         return known is not None and known.alive
+
+    def _with(self, key: str) -> list[str]:
+        """Return the lobbies of a player, or the lobby of a match."""
+        if self._lobbies_of is None:
+            self._lobbies_of = {}
+            for lobby, (_, line) in self._lines.items():
+                for each in {*line.players, *(match.match for match in line.matches)}:
+                    self._lobbies_of.setdefault(each, []).append(lobby)
+        return self._lobbies_of.get(key, [])

@@ -152,17 +152,17 @@ def find_lobby(directory: Directory, peer: Peer, request: int, key: str) -> Lobb
 def refuse_missing(directory: Directory, peer: Peer, request: int, kind: Kind, key: str) -> None:
     """Refuse a request about an unknown target; redirect if another node has it.
 
-    In a cluster this queries the database if no node's line mentions the target.
+    In a cluster this queries the database.
     """
     if directory.others is None:
         peer.refuse(request, *missing(directory, kind, key))
-    elif not redirect_by_lines(directory, peer, request, kind, key):
+        return
 
-        async def look_up() -> None:
-            if not await redirect_by_database(directory, peer, request, key):
-                peer.refuse(request, *missing(directory, kind, key))
+    async def look_up() -> None:
+        if not await redirect(directory, peer, request, key):
+            peer.refuse(request, *missing(directory, kind, key))
 
-        answer_later(directory, peer, request, look_up)
+    answer_later(directory, peer, request, look_up)
 
 
 def answer_closed(
@@ -177,11 +177,9 @@ def answer_closed(
     if peer.request_key(request) is None:
         refuse_missing(directory, peer, request, kind, key)
         return
-    if redirect_by_lines(directory, peer, request, kind, key):
-        return
 
     async def look_up() -> None:
-        if await redirect_by_database(directory, peer, request, key):
+        if await redirect(directory, peer, request, key):
             return
         done = await archive.former_answer(peer, identity, request, kind, key)
         if done is None:
@@ -202,18 +200,7 @@ def missing(directory: Directory, kind: Kind, key: str) -> tuple[Code, str]:
     return Code.NO_SUCH_MATCH, f"no running match {key!r}"
 
 
-def redirect_by_lines(directory: Directory, peer: Peer, request: int, kind: Kind, key: str) -> bool:
-    """Redirect a request if another node's lines mention the target; return whether they do."""
-    others = directory.others
-    if others is None:
-        return False
-    place = others.lobby(key) if kind == "lobby" else others.match(key)
-    if place is not None:
-        refuse_elsewhere(directory, peer, request, place)
-    return place is not None
-
-
-async def redirect_by_database(directory: Directory, peer: Peer, request: int, key: str) -> bool:
+async def redirect(directory: Directory, peer: Peer, request: int, key: str) -> bool:
     """Redirect a request if the target is on another node; return whether it is.
 
     Queries the database, and raises the errors of `Directory.find_elsewhere`.

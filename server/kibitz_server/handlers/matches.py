@@ -13,8 +13,7 @@ from kibitz_server.directory.directory import Directory
 from kibitz_server.handlers.answering import (
     answer_closed,
     answer_later,
-    redirect_by_database,
-    redirect_by_lines,
+    redirect,
 )
 from kibitz_server.match import requests as match_requests
 from kibitz_server.match.runner import MatchRunner
@@ -122,11 +121,9 @@ class MatchHandlers:
         """Carry out a request about a match, or redirect it to the node that plays the match."""
         directory = self._directory
         is_here = key in directory.matches or self._is_followed(peer, key)
-        if not is_here and redirect_by_lines(directory, peer, request, "match", key):
-            return
 
         async def carry_out() -> None:
-            if is_here or not await redirect_by_database(directory, peer, request, key):
+            if is_here or not await redirect(directory, peer, request, key):
                 await work()
 
         answer_later(directory, peer, request, carry_out)
