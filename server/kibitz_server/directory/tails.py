@@ -1,6 +1,6 @@
 """Follows the matches of other nodes that are watched here. All spectators of a match share a tail.
 
-    begin(key) --> head of the log --> entries, up to its end --> spectators are admitted
+    follow(key) --> head of the log --> entries, up to its end --> spectators are admitted
                                           ^
         every LOOK_S, as long as there are tails: one query for all new entries in their logs
 
@@ -18,12 +18,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from asyncio import AbstractEventLoop, Future, TimerHandle
-from collections import OrderedDict
+from asyncio import AbstractEventLoop
+from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from itertools import count
 from typing import Final
+from weakref import WeakValueDictionary
 
 from kibitz_games.core.game import Game
+from kibitz_server.directory.other_nodes import BetweenNodes
 from kibitz_server.directory.rules import Rules
 from kibitz_server.lobby.entries import Opened
 from kibitz_server.match import record
@@ -42,20 +45,8 @@ TRY_AGAIN_LATER: Final = 1013
 """The websocket close code for spectators who should try again later."""
 
 
-class NoRoom(Exception):
-    """This node cannot follow more matches of other nodes."""
-
-
-class Unreadable(Exception):
-    """The log of a match cannot be read here."""
-
-
-class NoSuchMatch(Exception):
-    """No match of this name exists or existed."""
-
-
-class TakenOverHere(Exception):
-    """This node now plays the match; look up its runner."""
+class CannotFollow(Exception):
+    """This node cannot show the match: it does not exist, is unreadable, or there are too many."""
 
 
 class Tails:
@@ -69,27 +60,26 @@ class Tails:
         logs: Nodes,
         games: Mapping[str, Game],
         most: int,
-        rules: Rules | None = None,
+        rules: Rules,
     ) -> None:
-        """At most `most` matches are followed at a time. Without `rules`, all rules are loaded."""
+        """At most `most` matches are followed at a time."""
         self._loop = loop
         self._clock = clock
         self._spawn = spawn
         self._logs = logs
         self._games = games
         self._most = most
-        self._rules = Rules.all_loaded() if rules is None else rules
-        self._unloaded: set[str] = set()
-        """The matches that cannot be followed yet, because the rules of their games are loading."""
+        self._rules = rules
         self._tails: dict[str, MatchTail] = {}
-        self._opening: dict[str, Future[MatchTail]] = {}
-        """The matches that requests wait for, until their logs have been read to the end."""
+        self._asked: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Held while the log of a match is read for requests, which wait in turn."""
+        self._order = count()
+        """Numbers requests and reads in the order in which they began."""
         self._unwatched: set[str] = set()
         """The matches that had no spectators at the last check."""
-        self._over: OrderedDict[str, None] = OrderedDict()
-        self._unreadable: OrderedDict[str, None] = OrderedDict()
-        self._timer: TimerHandle | None = None
-        self._reading = False
+        self._over: deque[str] = deque(maxlen=MAX_REMEMBERED)
+        self._unreadable: deque[str] = deque(maxlen=MAX_REMEMBERED)
+        self._running = False
         self._troubled = False
         """Whether the last database query failed."""
         self._stopped = False
@@ -109,12 +99,8 @@ class Tails:
         """Return whether another match may be followed in addition to `besides`."""
         if self._stopped or key in self._unreadable:
             return False
-        begun = self._begun
+        begun = {*self._tails, *self._asked}
         return key in begun or len(begun.union(besides)) < self._most
-
-    @property
-    def _begun(self) -> set[str]:
-        return self._tails.keys() | self._opening.keys()
 
     @property
     def followed(self) -> int:
@@ -128,37 +114,33 @@ class Tails:
 
     # --- start and end ------------------------------------------------------------------
 
-    def begin(self, key: str) -> Future[MatchTail]:
-        """Follow a match if it is not followed yet; all waiting callers share the future.
+    async def follow(self, key: str) -> MatchTail:
+        """Follow a match if it is not followed yet, and return it.
 
         If the match is already followed, its log is read once more: a spectator who comes from
-        another node must not see an older position than it has seen there. Admit spectators as soon
-        as the future is done. Raises `NoRoom` and `Unreadable`. The future raises these,
-        `NoSuchMatch`, `TakenOverHere` or `StoreError`.
+        another node must not see an older position than it has seen there. Requests that arrive
+        before such a read begins share it. Admit spectators at once, without another `await`.
+        Raises `CannotFollow`, `BetweenNodes` and `StoreError`.
         """
-        opening = self._opening.get(key)
-        if opening is not None:
-            return opening
-        if key in self._unreadable:
-            raise Unreadable(key)
         if not self.may_begin(key):
-            raise NoRoom(f"{self._most} matches of other nodes are already being watched here")
-        opening = self._loop.create_future()
-        tail = self.get(key)
-        if tail is not None and tail.over:
-            opening.set_result(tail)
-            return opening
-        self._opening[key] = opening
-        opening.add_done_callback(_note_outcome)
-        self._wake()
-        return opening
+            raise CannotFollow(f"match {key} cannot be followed here")
+        arrived, turn = next(self._order), self._asked.setdefault(key, asyncio.Lock())
+        async with turn:
+            tail = self._tails.get(key) or await self._open(key)
+            more = not tail.over and tail.read_at < arrived
+            while more:
+                tail.read_at = next(self._order)
+                new = await self._logs.new_entries([tail.stream])
+                more = self._tails.get(key) is tail and await self._take(tail, new.get(key))
+        if key in self._unreadable:
+            raise CannotFollow(f"the log of match {key} cannot be read")
+        if not tail.over and self._tails.get(key) is not tail:
+            raise BetweenNodes(f"match {key} is moving to another node")
+        return tail
 
     def stop(self) -> None:
         """Stop following all matches, because the server is shutting down."""
         self._stopped = True
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
     def taken_over(self, match: MatchRunner, lines: Sequence[bytes], chain: str) -> None:
         """Pass the spectators to the runner of a match that this node now plays.
@@ -166,7 +148,7 @@ class Tails:
         `lines` are its complete log, which ends with `chain`; the runner has not appended to it
         yet.
         """
-        tail = self._drop(match.key, TakenOverHere(match.key))
+        tail = self._drop(match.key)
         if tail is None or not tail.watchers:
             return
         watchers = dict(tail.watchers)
@@ -186,33 +168,56 @@ class Tails:
     def give_up(self, key: str, error: Exception) -> None:
         """Disconnect the spectators of a match whose log cannot be read."""
         LOG.error("cannot follow match %s of another node: %s", key, error)
-        _remember(self._unreadable, key)
-        tail = self._drop(key, Unreadable(str(error)))
+        self._unreadable.append(key)
+        tail = self._drop(key)
         for peer in () if tail is None else list(tail.watchers):
             peer.subscriptions.pop(key, None)
             peer.close(TRY_AGAIN_LATER, "the log of the match cannot be read here")
 
-    def _drop(self, key: str, why: Exception) -> MatchTail | None:
-        """Stop following a match, and notify the requests that wait for it."""
-        opening = self._opening.pop(key, None)
-        if opening is not None and not opening.done():
-            opening.set_exception(why)
+    def _drop(self, key: str) -> MatchTail | None:
+        """Stop following a match."""
         self._unwatched.discard(key)
         return self._tails.pop(key, None)
 
+    async def _open(self, key: str) -> MatchTail:
+        """Start to follow a match, once the rules of its game are loaded."""
+        head = (await self._logs.match_heads([key])).get(key)
+        if head is None:
+            raise CannotFollow(f"there is no match {key}")
+        try:
+            if isinstance(head, StoreError):
+                raise head
+            tail = self._tails[key] = await self._tail(key, head)
+        except Exception as error:
+            LOG.debug("cannot follow match %s", key, exc_info=True)
+            self.give_up(key, error)
+            raise CannotFollow(str(error)) from None
+        if not self._running:
+            self._running = True
+            self._spawn(self._run)
+        return tail
+
+    async def _tail(self, key: str, head: MatchHead) -> MatchTail:
+        """Return a tail that has read no entries yet. Raises `BrokenLog`, `ValueError`."""
+        setup = record.read_setup(head.head)
+        game = self._games.get(setup.game)
+        if setup.match != key or game is None:
+            raise BrokenLog(f"its setup is of match {setup.match!r} of game {setup.game!r}")
+        lobby = None if head.lobby_head is None else Opened.model_validate_json(head.lobby_head)
+        shown = lobby is None or lobby.settings.watchable
+        await self._rules.load([setup.game])
+        return MatchTail(game, setup, head.stream, self._clock, lobby_shown=shown)
+
     # --- checks -------------------------------------------------------------------------
 
-    def _wake(self) -> None:
-        if self._timer is None:
-            self._timer = self._loop.call_later(LOOK_S, self._on_timer)
-        self._begin_reading()
-
-    def _on_timer(self) -> None:
-        self._timer = None
-        self.look()
-        if self._begun and not self._stopped:
-            self._timer = self._loop.call_later(LOOK_S, self._on_timer)
-            self._begin_reading()
+    async def _run(self) -> None:
+        try:
+            while self._tails and not self._stopped:
+                self.look()
+                if not await self.read():
+                    await asyncio.sleep(LOOK_S)
+        finally:
+            self._running = False
 
     def look(self) -> None:
         """Show entries whose delay has passed, announce ends, and drop tails without spectators."""
@@ -233,136 +238,59 @@ class Tails:
             if tail.over:
                 self._end(tail)
         elif tail.key in self._unwatched:
-            self._drop(tail.key, NoSuchMatch(tail.key))
+            self._drop(tail.key)
         else:
             self._unwatched.add(tail.key)
 
     def _end(self, tail: MatchTail) -> None:
         """Announce the end of a match, and remove it from its spectators' subscriptions."""
         tail.announce_end()
-        self._drop(tail.key, NoSuchMatch(tail.key))
-        _remember(self._over, tail.key)
+        self._drop(tail.key)
+        self._over.append(tail.key)
         for peer in tail.watchers:
             peer.subscriptions.pop(tail.key, None)
 
     # --- reading ----------------------------------------------------------------------------
 
-    def _begin_reading(self) -> None:
-        if not self._reading:
-            self._reading = True
-            self._spawn(self._read)
-
-    async def _read(self) -> None:
-        try:
-            while await self.read() and not self._stopped:
-                pass
-        finally:
-            self._reading = False
-
     async def read(self) -> bool:
-        """Read new entries; return whether more are already available."""
-        try:
-            await self._read_heads()
-            more = await self._read_entries()
-        except StoreError as error:
-            self._note_trouble(error)
-            return False
-        self._troubled = False
-        return more or bool(self._opening.keys() - self._unloaded)
+        """Read the new entries of all matches; return whether more are already available.
 
-    def _note_trouble(self, error: StoreError) -> None:
-        """Handle a database error: refuse waiting requests; spectators wait."""
-        if not self._troubled:
-            LOG.warning("cannot read the matches of other nodes: %s", error)
-        self._troubled = True
-        for key, opening in list(self._opening.items()):
-            if self.get(key) is None:
-                self._drop(key, error)
-            else:
-                self._opening.pop(key)
-                opening.set_exception(error)
-
-    async def _read_heads(self) -> None:
-        known = self._tails.keys() | self._unloaded
-        keys = [key for key in self._opening if key not in known]
-        if not keys:
-            return
-        heads = await self._logs.match_heads(keys)
-        for key in keys:
-            if key in self._opening and key not in self._tails:
-                self._open_when_loaded(key, heads.get(key))
-
-    def _open_when_loaded(self, key: str, head: MatchHead | StoreError | None) -> None:
-        """Start a tail. If the game's rules are not loaded yet, load them first in another task.
-
-        The match's head is then read once more, because it may have changed.
+        While a match is read for a request, it is left out.
         """
-        games = [] if head is None or isinstance(head, StoreError) else _game_of(head)
-        if self._rules.are_loaded(games):
-            self._open(key, head)
-            return
-
-        async def load() -> None:
-            try:
-                await self._rules.load(games)
-            finally:
-                self._unloaded.discard(key)
-            if key in self._opening:
-                self._wake()
-
-        self._unloaded.add(key)
-        self._spawn(load)
-
-    def _open(self, key: str, head: MatchHead | StoreError | None) -> None:
-        if head is None:
-            self._drop(key, NoSuchMatch(key))
-            return
-        try:
-            if isinstance(head, StoreError):
-                raise head
-            self._tails[key] = self._tail(key, head)
-        except Exception as error:
-            LOG.debug("cannot follow match %s", key, exc_info=True)
-            self.give_up(key, error)
-
-    def _tail(self, key: str, head: MatchHead) -> MatchTail:
-        """Return a tail that has read no entries yet. Raises `BrokenLog`, `ValueError`."""
-        setup = record.read_setup(head.head)
-        game = self._games.get(setup.game)
-        if setup.match != key or game is None:
-            raise BrokenLog(f"its setup is of match {setup.match!r} of game {setup.game!r}")
-        lobby = None if head.lobby_head is None else Opened.model_validate_json(head.lobby_head)
-        shown = lobby is None or lobby.settings.watchable
-        return MatchTail(game, setup, head.stream, self._clock, lobby_shown=shown)
-
-    async def _read_entries(self) -> bool:
-        asked = {key: tail for key, tail in self._tails.items() if not tail.over}
-        openings = dict(self._opening)
-        """The requests that were waiting before this query, so that its result may answer them."""
+        tails = [tail for tail in self._tails.values() if not tail.over]
+        asked = [(tail, tail.stream.tail) for tail in tails if tail.key not in self._asked]
         if not asked:
             return False
-        read = await self._logs.new_entries([tail.stream for tail in asked.values()])
-        more = False
-        for key, tail in asked.items():
-            if self._tails.get(key) is not tail:
-                continue  # this tail was dropped or replaced meanwhile
-            new, began = read.get(key), self._loop.time()
-            try:
-                more |= self._take(tail, new, openings.get(key))
-            except Exception as error:
-                LOG.debug("cannot follow match %s", key, exc_info=True)
-                self.give_up(key, error)
-            # Processing entries takes at most half of the time, so that other work continues.
-            await asyncio.sleep(self._loop.time() - began)
+        try:
+            read = await self._logs.new_entries([tail.stream for tail, _ in asked])
+        except Exception as error:
+            if not self._troubled:
+                unforeseen = not isinstance(error, StoreError)
+                LOG.warning("cannot read other nodes' matches: %s", error, exc_info=unforeseen)
+            self._troubled = True
+            return False
+        self._troubled, more = False, False
+        for tail, former in asked:
+            current = self._tails.get(tail.key) is tail and tail.stream.tail == former
+            if current and tail.key not in self._asked:
+                more |= await self._take(tail, read.get(tail.key))
         return more
 
-    def _take(
-        self,
-        tail: MatchTail,
-        new: NewEntries | StoreError | None,
-        opening: Future[MatchTail] | None,
-    ) -> bool:
-        """Show the new entries of one match; return whether more may be available."""
+    async def _take(self, tail: MatchTail, new: NewEntries | StoreError | None) -> bool:
+        """Show the new entries of one match; return whether more may be available.
+
+        Processing entries takes at most half of the time, so that other work continues.
+        """
+        began, more = self._loop.time(), False
+        try:
+            more = self._show(tail, new)
+        except Exception as error:
+            LOG.debug("cannot follow match %s", tail.key, exc_info=True)
+            self.give_up(tail.key, error)
+        await asyncio.sleep(self._loop.time() - began)
+        return more
+
+    def _show(self, tail: MatchTail, new: NewEntries | StoreError | None) -> bool:
         if isinstance(new, StoreError):
             raise new
         now = self._clock()
@@ -371,30 +299,6 @@ class Tails:
             if new.more:
                 return True
         tail.catch_up(now)
-        waiting = self._opening.get(tail.key)
-        if waiting is not None and (waiting is opening or tail.over):  # all is read
-            del self._opening[tail.key]
-            waiting.set_result(tail)
         if tail.over and tail.watchers:
             self._end(tail)
         return False
-
-
-def _game_of(head: MatchHead) -> list[str]:
-    """Return the game of a match, or None if its setup cannot be read."""
-    try:
-        return [record.read_setup(head.head).game]
-    except ValueError:
-        return []
-
-
-def _remember(keys: OrderedDict[str, None], key: str) -> None:
-    keys[key] = None
-    if len(keys) > MAX_REMEMBERED:
-        keys.popitem(last=False)
-
-
-def _note_outcome(opening: Future[MatchTail]) -> None:
-    """Retrieve the error, so that asyncio does not log it if no request waits any more."""
-    if not opening.cancelled():
-        opening.exception()

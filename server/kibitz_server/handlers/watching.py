@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from asyncio import Future
 from collections.abc import Callable, Collection
 from functools import partial
 from typing import Final
@@ -29,11 +28,8 @@ from kibitz_server.directory.other_nodes import BetweenNodes
 from kibitz_server.directory.tails import (
     LOOK_S,
     TRY_AGAIN_LATER,
-    NoRoom,
-    NoSuchMatch,
+    CannotFollow,
     Tails,
-    TakenOverHere,
-    Unreadable,
 )
 from kibitz_server.handlers.answering import answer_later, missing, refuse_missing
 from kibitz_server.match import requests as match_requests
@@ -110,9 +106,11 @@ class WatchHandlers:
         """Show a match of another node, or redirect to that node."""
         key = request.match
         try:
-            tail = await self._readable(tails, key)
-            if tail is not None and tails.get(key) is not tail:
+            tail = None if tails.is_over(key) else await tails.follow(key)
+            if tail is not None and self._directory.watched(key) is not tail:
                 raise BetweenNodes(f"match {key} is moving to another node")
+        except CannotFollow:
+            tail = None
         finally:
             wanted = awaited.wanted
             awaited.end()
@@ -136,20 +134,6 @@ class WatchHandlers:
             LOG.exception("cannot show match %s", tail.key)
             if self._directory.tails is not None:
                 self._directory.tails.give_up(tail.key, error)
-
-    async def _readable(self, tails: Tails, key: str) -> MatchTail | None:
-        """Follow a match of another node and return it, or None if that is impossible.
-
-        Raises `BetweenNodes` and `StoreError`.
-        """
-        if tails.is_over(key):
-            return None
-        try:
-            return await asyncio.shield(tails.begin(key))
-        except (NoRoom, Unreadable, NoSuchMatch):
-            return None
-        except TakenOverHere:
-            raise BetweenNodes(f"match {key} is moving to another node") from None
 
     def _why_not_watched(self, match: WatchedMatch, identity: Identity) -> NotWatched | None:
         """Return why a player may not watch a match, or None."""
@@ -189,11 +173,13 @@ class WatchHandlers:
         _unwatch_others(peer, shown)
         watching = list(shown)
         peer.answer(Walled(re=request.id, watching=watching, refused=list(declined.values())))
+        tails = self._directory.tails
         for key, match in new.items():
-            if match is None or isinstance(match, MatchTail):
-                self._await_for_wall(peer, AwaitedMatch(peer, key))
-            else:
+            if match is not None and not isinstance(match, MatchTail):
                 _put_on_wall(peer, match)
+            elif tails is not None:
+                work = partial(self._add_to_wall, tails, peer, AwaitedMatch(peer, key))
+                self._directory.spawn(work)
 
     def _why_not_watched_elsewhere(
         self, key: str, identity: Identity, unread: Collection[str]
@@ -219,35 +205,26 @@ class WatchHandlers:
             code, message = Code.ELSEWHERE, f"the match is on node {node.name}, {node.url}"
         return NotWatched(match=key, code=code, message=message)
 
-    def _await_for_wall(self, peer: Peer, awaited: AwaitedMatch) -> None:
+    async def _add_to_wall(self, tails: Tails, peer: Peer, awaited: AwaitedMatch) -> None:
         """Add a match of another node to a wall once it is read, if it is still wanted."""
-        tails, key = self._directory.tails, awaited.match
-        if tails is None or not awaited.wanted:
-            return
-        match = self._directory.matches.get(key)
-        if match is not None:
-            awaited.end()
-            _put_on_wall(peer, match)
-            return
-        try:
-            opening = tails.begin(key)
-        except (NoRoom, Unreadable):
-            _send_away(peer, key)
-        else:
-            opening.add_done_callback(partial(self._read_for_wall, peer, awaited))
-
-    def _read_for_wall(self, peer: Peer, awaited: AwaitedMatch, opening: Future[MatchTail]) -> None:
-        if not awaited.wanted or opening.cancelled():
-            return
-        error, tails = opening.exception(), self._directory.tails
-        if error is None and tails is not None and tails.get(awaited.match) is opening.result():
-            awaited.end()
-            tail = opening.result()
-            self._let_in(tail, peer, tail.put_on_wall)
-        elif error is None or isinstance(error, StoreError | TakenOverHere):
-            self._directory.loop.call_later(RETRY_S, self._await_for_wall, peer, awaited)
-        else:
-            _send_away(peer, awaited.match)
+        key = awaited.match
+        while awaited.wanted:
+            try:
+                match = self._directory.matches.get(key) or await tails.follow(key)
+            except CannotFollow:
+                if awaited.wanted:
+                    _send_away(peer, key)
+                return
+            except (BetweenNodes, StoreError):
+                match = None
+            if match is None or self._directory.watched(key) is not match:
+                await asyncio.sleep(RETRY_S)
+            elif awaited.wanted:
+                awaited.end()
+                if isinstance(match, MatchTail):
+                    self._let_in(match, peer, match.put_on_wall)
+                else:
+                    _put_on_wall(peer, match)
 
     def unwatch(self, peer: Peer, identity: Identity, request: messages.Unwatch) -> None:
         key = request.match

@@ -38,6 +38,7 @@ class MatchTail(WatchedMatch):
         "_turn_read",
         "caught_up",
         "lobby_shown",
+        "read_at",
         "views",
     )
 
@@ -62,6 +63,8 @@ class MatchTail(WatchedMatch):
         """Whether its lobby lets anybody watch. If not, only the playing node admits spectators."""
         self.caught_up = False
         """Whether the existing log has been read; until then no spectators are admitted."""
+        self.read_at = -1
+        """When the last read of the whole log began, in the order of `directory.tails`."""
         self._past: list[EntryView] = []
         """The entries read before `caught_up` that must still be shown with a delay."""
         self._turn_read = (-1, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import AbstractEventLoop
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
@@ -12,13 +12,9 @@ import pytest
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat
 from kibitz_protocol.wire.records import Cause, Player, Spectating
-from kibitz_server.directory.tails import (
-    NoRoom,
-    NoSuchMatch,
-    Tails,
-    TakenOverHere,
-    Unreadable,
-)
+from kibitz_server.directory.other_nodes import BetweenNodes
+from kibitz_server.directory.rules import Rules
+from kibitz_server.directory.tails import CannotFollow, Tails
 from kibitz_server.lobby.entries import Opened
 from kibitz_server.match import lifecycle
 from kibitz_server.match.commands import Forfeit
@@ -29,24 +25,18 @@ from kibitz_server.match.tail import MatchTail
 from kibitz_server.storage.errors import DamagedStream, StoreError, UnusableDatabase
 from kibitz_server.storage.interface import MatchHead, NewEntries, Nodes
 from kibitz_server.storage.streams import Stream
-from tests.server.fakes import FakeHandle, ScriptedConnection
+from tests.server.fakes import ScriptedConnection
 from tests.server.match.test_runner import Scenario
 from tests.server.match.toy_games import Grid, Veil
 
 KEY = "m1"
 
 
-class HeldTimers:
-    """The running loop with fake timers, which fire only when the test says so."""
-
-    def create_future(self) -> asyncio.Future[MatchTail]:
-        return asyncio.get_running_loop().create_future()
+class StoppedTime:
+    """A loop whose time does not pass."""
 
     def time(self) -> float:
         return 0.0
-
-    def call_later(self, wait: float, call: Callable[[], object]) -> FakeHandle:
-        return FakeHandle(call)
 
 
 class ScriptedLogs:
@@ -64,6 +54,7 @@ class ScriptedLogs:
 
     async def match_heads(self, keys: Sequence[str]) -> dict[str, MatchHead | StoreError]:
         self.heads.append(list(keys))
+        await asyncio.sleep(0)
         self._require()
         head = self.play.log_store.lines[KEY][0]
         stream = Stream(1, KEY, "match", durable=0)
@@ -97,22 +88,23 @@ class Scene:
         head = encode(opened(watchable=watchable))
         self.logs = ScriptedLogs(self.play, head)
         self.rig = self.play.context.rig
-        self.work: list[asyncio.Future[None]] = []
         games = {game.info.name: game for game in (Grid(), Veil())}
-        loop = cast(AbstractEventLoop, HeldTimers())
         self.tails = Tails(
-            loop, self.rig.loop.clock, self._spawn, cast(Nodes, self.logs), games, most
+            cast(AbstractEventLoop, StoppedTime()),
+            self.rig.loop.clock,
+            lambda work: None,  # the test calls `look` and `read`
+            cast(Nodes, self.logs),
+            games,
+            most,
+            Rules.all_loaded(),
         )
-
-    def _spawn(self, work: Callable[[], Awaitable[None]]) -> None:
-        self.work.append(asyncio.ensure_future(work()))
 
     def move(self) -> None:
         self.play.move(self.play.match.state.to_act)
         self.play.log_store.commit()
 
     async def begun(self) -> MatchTail:
-        return await asyncio.shield(self.tails.begin(KEY))
+        return await self.tails.follow(KEY)
 
     def spectator(self) -> ScriptedConnection:
         return self.play.connect(Player(player="eve", name="eve", kind="human"))
@@ -182,12 +174,12 @@ async def test_an_answer_to_an_earlier_question_lets_nobody_in() -> None:
     scene = Scene()
     await scene.begun()
     ask = scene.logs.new_entries
-    late: list[asyncio.Future[MatchTail]] = []
+    late: list[asyncio.Task[MatchTail]] = []
 
     async def answer_late(streams: Sequence[Stream]) -> dict[str, NewEntries | StoreError]:
         found = await ask(streams)
         if not late:
-            late.append(scene.tails.begin(KEY))
+            late.append(asyncio.create_task(scene.begun()))
             scene.move()
         return found
 
@@ -202,10 +194,11 @@ async def test_who_waits_while_the_end_is_read_is_not_forgotten() -> None:
     await scene.begun()
     scene.play.finish()
     ask = scene.logs.new_entries
-    late: list[asyncio.Future[MatchTail]] = []
+    late: list[asyncio.Task[MatchTail]] = []
 
     async def answer_late(streams: Sequence[Stream]) -> dict[str, NewEntries | StoreError]:
-        late.append(scene.tails.begin(KEY))
+        if not late:
+            late.append(asyncio.create_task(scene.begun()))
         return await ask(streams)
 
     scene.logs.new_entries = answer_late  # type: ignore[method-assign]
@@ -279,10 +272,11 @@ async def test_delayed_entries_are_shown_at_a_look_though_the_database_is_away()
 
 async def test_the_limit_counts_those_that_are_being_opened() -> None:
     scene = Scene(most=1)
-    opening = scene.tails.begin(KEY)
+    opening = asyncio.create_task(scene.begun())
+    await asyncio.sleep(0)
     assert not scene.tails.may_begin("m2")
-    with pytest.raises(NoRoom):
-        scene.tails.begin("m2")
+    with pytest.raises(CannotFollow):
+        await scene.tails.follow("m2")
     assert scene.tails.may_begin(KEY)
     await opening
     assert scene.tails.may_begin(KEY)
@@ -297,8 +291,8 @@ def test_the_limit_counts_what_a_wall_is_about_to_open() -> None:
 
 async def test_a_match_that_is_not_there_is_not_followed() -> None:
     scene = Scene()
-    with pytest.raises(NoSuchMatch):
-        await scene.tails.begin("nothing")
+    with pytest.raises(CannotFollow):
+        await scene.tails.follow("nothing")
     assert scene.tails.followed == 0
 
 
@@ -321,7 +315,7 @@ async def test_while_the_database_is_away_who_watches_waits_and_who_comes_is_tol
     for _ in range(3):
         assert not await scene.tails.read()
     with pytest.raises(UnusableDatabase):
-        await scene.tails.begin("m2")
+        await scene.tails.follow("m2")
     assert len([each for each in caplog.records if "cannot read" in each.getMessage()]) == 1
     assert eve.received() == []
     scene.logs.away = False
@@ -339,8 +333,8 @@ async def test_a_log_that_is_damaged_is_not_followed_and_who_watches_is_sent_awa
     await scene.tails.read()
     assert eve.close_code() == 1013
     assert (scene.tails.followed, eve.peer.subscriptions) == (0, {})
-    with pytest.raises(Unreadable):
-        scene.tails.begin(KEY)
+    with pytest.raises(CannotFollow):
+        await scene.begun()
     assert "cannot follow" in caplog.text
 
 
@@ -349,7 +343,7 @@ async def test_a_game_that_is_not_played_here_is_watched_elsewhere(
 ) -> None:
     scene = Scene()
     scene.tails._games = {}
-    with pytest.raises(Unreadable):
+    with pytest.raises(CannotFollow):
         await scene.begun()
     assert not scene.tails.may_begin(KEY)
 
@@ -398,8 +392,8 @@ class BrokenTail:
 async def test_a_server_that_goes_down_follows_nothing() -> None:
     scene = Scene()
     scene.tails.stop()
-    with pytest.raises(NoRoom):
-        scene.tails.begin(KEY)
+    with pytest.raises(CannotFollow):
+        await scene.begun()
 
 
 # --- takeovers ----------------------------------------------------------------------------------
@@ -455,9 +449,16 @@ async def test_spectators_whose_tail_cannot_go_on_are_told_anew(
 
 async def test_who_waits_for_a_tail_asks_again_when_the_match_goes_on_here() -> None:
     scene = Scene()
-    opening = scene.tails.begin(KEY)
+    await scene.begun()
     runner, lines = loaded(scene)
-    scene.tails.taken_over(runner, lines, "the chain")
-    with pytest.raises(TakenOverHere):
-        await opening
+    ask = scene.logs.new_entries
+
+    async def answer_late(streams: Sequence[Stream]) -> dict[str, NewEntries | StoreError]:
+        found = await ask(streams)
+        scene.tails.taken_over(runner, lines, "the chain")
+        return found
+
+    scene.logs.new_entries = answer_late  # type: ignore[method-assign]
+    with pytest.raises(BetweenNodes):
+        await scene.begun()
     assert scene.tails.followed == 0
