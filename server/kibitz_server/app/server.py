@@ -31,7 +31,7 @@ from kibitz_server.net.peer import PeerContext
 from kibitz_server.net.send_queue import WriteBatcher
 from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import Timeouts
-from kibitz_server.net.token_watch import CHECK_INTERVAL_S, SHARED_INTERVAL_S, TokenWatch
+from kibitz_server.net.token_watch import CHECK_INTERVAL_S, SHARED_INTERVAL_S, watch_tokens
 from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.interface import Store
@@ -57,7 +57,6 @@ class Server:
         listener: asyncio.Server,
         timeouts: Timeouts,
         clock: ServerClock,
-        token_watch: TokenWatch,
         tasks: TaskSet,
         store: Store,
         port: int,
@@ -69,7 +68,6 @@ class Server:
         self._listener = listener
         self._timeouts = timeouts
         self._clock = clock
-        self._token_watch = token_watch
         self._tasks = tasks
         self._store = store
         self.failure: StoreError | None = None
@@ -120,7 +118,6 @@ class Server:
         await self._wait_disconnected()
         self._timeouts.stop()
         self._clock.stop()
-        self._token_watch.stop()
         await self._tasks.close()
         await self._store.close(self.config.drain_s / 2)
 
@@ -227,9 +224,8 @@ async def _start(
         raise
     clock.start()
     timeouts.start()
-    token_watch = _watch_tokens(directory)
     _begin_upkeep(config, directory, tasks)
-    return Server(config, directory, listener, timeouts, clock, token_watch, tasks, store, port)
+    return Server(config, directory, listener, timeouts, clock, tasks, store, port)
 
 
 def _peer_context(
@@ -266,18 +262,6 @@ def _peer_context(
     )
 
 
-def _watch_tokens(directory: Directory) -> TokenWatch:
-    """Start the task that closes connections whose tokens were revoked."""
-    token_watch = TokenWatch(
-        directory.loop,
-        lambda: directory.connections.peers,
-        directory.accounts,
-        CHECK_INTERVAL_S if directory.store.nodes is None else SHARED_INTERVAL_S,
-    )
-    token_watch.start()
-    return token_watch
-
-
 def _begin_upkeep(config: Config, directory: Directory, tasks: TaskSet) -> None:
     """Start the background tasks, which run until the server shuts down."""
     retention = Retention(
@@ -287,6 +271,9 @@ def _begin_upkeep(config: Config, directory: Directory, tasks: TaskSet) -> None:
         on_deleted=directory.registry.forget_matches,
     )
     tasks.spawn(retention.run)
+    every_s = CHECK_INTERVAL_S if directory.store.nodes is None else SHARED_INTERVAL_S
+    connections, accounts = directory.connections, directory.accounts
+    tasks.spawn(lambda: watch_tokens(lambda: connections.peers, accounts, every_s))
     tasks.spawn(directory.rules.compile_all)
     if directory.failover is not None:
         tasks.spawn(directory.failover.run)

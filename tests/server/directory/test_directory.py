@@ -22,6 +22,7 @@ from kibitz_server.directory import match_starter
 from kibitz_server.match.news import SEAT_IS_OUT
 from kibitz_server.match.record import read_setup
 from kibitz_server.net.connections import Quotas
+from kibitz_server.net.token_watch import close_void
 from tests.server.fakes import JsonClient, connected, house_bot, wait_until
 from tests.server.match.toy_games import Grid, Race, Veil, variant
 
@@ -143,13 +144,13 @@ async def test_a_token_in_the_header(house: Scenario) -> None:
 
 async def test_a_revoked_token_ends_its_connections(house: Scenario) -> None:
     with TokenAdmin(house.server.config.db) as register:
-        issued = register.issue("Deep", "bot")
+        directory, issued = house.server.directory, register.issue("Deep", "bot")
         caller = await house.call()
         await caller.ask("hello", versions=[1], token=issued.token)
-        house.server._token_watch.check()
+        close_void(list(directory.connections.peers), directory.accounts)
         assert (await caller.ask("list_matches"))["type"] == "matches"
         register.revoke(issued.id)
-    house.server._token_watch.check()
+    close_void(list(directory.connections.peers), directory.accounts)
     assert (await caller.next("farewell"))["code"] == "unauthorized"
     assert await caller.closed() == CloseCode.KICKED
 

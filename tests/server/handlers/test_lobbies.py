@@ -11,7 +11,7 @@ import pytest
 
 from kibitz_protocol.wire.messages import ClientMessage
 from kibitz_server.accounts.tokens import TokenAdmin
-from kibitz_server.net.token_watch import TokenWatch
+from kibitz_server.net.token_watch import close_void
 from tests.server.match.toy_games import Grid, Veil
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
@@ -97,8 +97,7 @@ def revoke(duel: Duel) -> None:
         [token] = [each.id for each in register.tokens() if each.player.name == "ada"]
         assert register.revoke(token)
     directory = duel.server.directory
-    peers = directory.connections.peers
-    TokenWatch(directory.loop, lambda: list(peers), directory.accounts).check()
+    close_void(list(directory.connections.peers), directory.accounts)
     duel.ada._connection.connection_lost(None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Collection
 from typing import cast
@@ -11,7 +12,7 @@ from websockets.frames import Opcode
 
 from kibitz_protocol.wire.refusals import CloseCode
 from kibitz_server.accounts.accounts import Accounts
-from kibitz_server.net.token_watch import CHECK_INTERVAL_S, TokenWatch
+from kibitz_server.net.token_watch import close_void, watch_tokens
 from tests.server.fakes import PeerRig, ScriptedConnection
 
 
@@ -36,12 +37,6 @@ class Scenario:
         self.rig = PeerRig()
         self.office = FakeTokens()
         self.lines: list[ScriptedConnection] = []
-        self.token_watch = TokenWatch(
-            self.rig.loop.loop,
-            lambda: [line.peer for line in self.lines],
-            cast(Accounts, self.office),
-        )
-        self.token_watch.start()
 
     def come(self, token: bytes | None) -> ScriptedConnection:
         line = self.rig.open()
@@ -50,17 +45,17 @@ class Scenario:
         self.lines.append(line)
         return line
 
-    def wait(self) -> None:
-        self.rig.loop.advance(CHECK_INTERVAL_S)
+    def check(self) -> None:
+        close_void([line.peer for line in self.lines], cast(Accounts, self.office))
 
 
 def test_a_revoked_token_ends_its_connections_and_no_others() -> None:
     house = Scenario()
     ours, again, other, guest = map(house.come, (b"one", b"one", b"two", None))
-    house.wait()
+    house.check()
     assert not any(line.peer.leaving for line in house.lines)
     house.office.void = {b"one", b"three"}
-    house.wait()
+    house.check()
     for line in (ours, again):
         (told, closed) = line.frames()
         assert json.loads(told[1])["code"] == "unauthorized"
@@ -73,11 +68,11 @@ def test_a_revoked_token_ends_its_connections_and_no_others() -> None:
 def test_where_nobody_has_a_token_nothing_is_looked_up() -> None:
     house = Scenario()
     house.come(None)
-    house.wait()
+    house.check()
     assert house.office.asked == 0
     house.come(b"one")
     house.come(b"one")
-    house.wait()
+    house.check()
     assert (house.office.asked, house.office.present) == (1, [b"one"])
 
 
@@ -87,25 +82,24 @@ def test_who_is_leaving_is_left_alone() -> None:
     line.peer.close(1000)
     line.frames()
     house.office.void = {b"one"}
-    house.wait()
+    house.check()
     assert line.frames() == []
 
 
-def test_a_database_that_cannot_be_read_is_asked_again(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_database_that_cannot_be_read_is_asked_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     house = Scenario()
     line = house.come(b"one")
     house.office.broken = True
-    house.wait()
-    assert "cannot check the tokens" in caplog.text
-    house.office.broken = False
     house.office.void = {b"one"}
-    house.wait()
-    assert line.peer.leaving
-
-
-def test_it_stops() -> None:
-    house = Scenario()
-    house.come(b"one")
-    house.token_watch.stop()
-    house.wait()
-    assert house.office.asked == 0
+    watch = watch_tokens(lambda: [line.peer], cast(Accounts, house.office), 0.001)
+    watching = asyncio.create_task(watch)
+    async with asyncio.timeout(10):
+        while not house.office.asked:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        house.office.broken = False
+        while not line.peer.leaving:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+    assert "cannot check the tokens" in caplog.text
+    watching.cancel()
