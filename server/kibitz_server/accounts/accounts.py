@@ -47,8 +47,8 @@ from kibitz_server.accounts.identity import (
 )
 from kibitz_server.accounts.names import BadName, claim, skeleton
 from kibitz_server.accounts.tickets import BadTicket, Tickets
-from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.interface import PlayerRow, Store
+from kibitz_server.storage.streams import CallWaiter
 
 Guests: TypeAlias = Literal["loopback", "anyone", "nobody"]
 SEEN_INTERVAL_S = 86_400
@@ -76,36 +76,6 @@ class Admission:
     """Whether it may only play its seats."""
     organizer: bool = False
     """Whether it used the organizer's secret."""
-
-
-class _SaveWaiter:
-    """Waits until a house bot's identity is on disk."""
-
-    __slots__ = ("_then",)
-
-    def __init__(self, then: Callable[[bool], None]) -> None:
-        self._then = then
-
-    def durable(self, seq: int) -> None:
-        self._then(True)
-
-    def lost(self, error: StoreError) -> None:
-        self._then(False)
-
-
-@dataclass(frozen=True, slots=True)
-class _FreshGuest:
-    """Waits until a new guest is on disk."""
-
-    accounts: Accounts
-    identity: Identity
-    secret: bytes
-
-    def durable(self, seq: int) -> None:
-        self.accounts.saved(self)
-
-    def lost(self, error: StoreError) -> None:
-        self.accounts.not_saved(self)
 
 
 class Accounts:
@@ -216,12 +186,23 @@ class Accounts:
         The server sends the welcome before the guest is on disk, because a guest who has only said
         hello loses nothing in a crash. So the guests of a crowd share a few commits.
         """
-        guest = _FreshGuest(self, admission.identity, digest_of(admission.resume))
-        self._remember(guest.identity, guest.secret)
-        self._write(guest)
+        identity, secret = admission.identity, digest_of(admission.resume)
+        self._remember(identity, secret)
+        self._write(identity, secret)
 
-    def _write(self, guest: _FreshGuest) -> None:
-        self._players.add_guest(row_of(guest.identity), guest.secret, guest)
+    def _write(self, guest: Identity, secret: bytes) -> None:
+        """Write a guest; write it again if its batch is lost.
+
+        Entries that name the guest are in the same batch or a later one, so they are lost too.
+        """
+
+        def settled(saved: bool) -> None:
+            if saved:
+                self._forget(guest, secret)
+            elif self._store.failure is None and secret in self._by_secret:
+                self._write(guest, secret)
+
+        self._players.add_guest(row_of(guest), secret, CallWaiter(settled))
 
     def house_bot(
         self, name: str, former: Player | None, then: Callable[[bool], None]
@@ -240,7 +221,7 @@ class Accounts:
             self._forget(identity, secret)
             then(saved)
 
-        self._players.put_house_bot(row_of(identity), secret, _SaveWaiter(settled))
+        self._players.put_house_bot(row_of(identity), secret, CallWaiter(settled))
         return Admission(identity, resume, fresh=former is None)
 
     def is_account(self, player: str) -> bool:
@@ -255,18 +236,6 @@ class Accounts:
     def void_tokens(self, present: Collection[bytes]) -> set[bytes]:
         """Return the digests of tokens that were revoked or have expired."""
         return self._players.void_tokens(present, int(time.time()))
-
-    def saved(self, guest: _FreshGuest) -> None:
-        """Drop a guest from memory, because it is on disk now."""
-        self._forget(guest.identity, guest.secret)
-
-    def not_saved(self, guest: _FreshGuest) -> None:
-        """Write a guest again after its batch was lost.
-
-        Entries that name the guest were in the same batch or a later one, so they were lost too.
-        """
-        if self._store.failure is None and guest.secret in self._by_secret:
-            self._write(guest)
 
     # --- ways to sign in --------------------------------------------------------------------
 

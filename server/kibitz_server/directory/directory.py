@@ -12,7 +12,6 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import dataclass
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief
@@ -57,10 +56,9 @@ from kibitz_server.metrics import Metrics
 from kibitz_server.net.connections import Connections, counted_address
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
 from kibitz_server.rating.log import RatingLog
-from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.interface import Store
 from kibitz_server.storage.quarantine import Quarantine
-from kibitz_server.storage.streams import Stream
+from kibitz_server.storage.streams import CallWaiter, Stream
 
 LOG = logging.getLogger("kibitz.directory")
 _KEY_LETTERS = "bcdfghjkmnpqrstvwxz23456789"
@@ -69,20 +67,6 @@ _KEY_LENGTH = 6
 _LONG_KEY_LENGTH = 8
 """The length of keys if the store cannot look up closed lobbies or those of other nodes. They are
 long enough that no key repeats by chance."""
-
-
-@dataclass(frozen=True, slots=True)
-class _CloseWaiter:
-    """A waiter that is notified when the end of a lobby is on disk."""
-
-    closing: dict[str, LobbyRunner]
-    key: str
-
-    def durable(self, seq: int) -> None:
-        self.closing.pop(self.key, None)
-
-    def lost(self, error: StoreError) -> None:
-        self.closing.pop(self.key, None)
 
 
 class Directory:
@@ -451,4 +435,5 @@ class Directory:
         self.registry.remove_lobby(lobby)
         brief = lobby_brief(lobby.engine.state).model_dump_json().encode()
         self.registry.closing[lobby.key] = lobby
-        self.store.finish(lobby.stream, None, brief, _CloseWaiter(self.registry.closing, lobby.key))
+        forget = CallWaiter(lambda _: self.registry.closing.pop(lobby.key, None))
+        self.store.finish(lobby.stream, None, brief, forget)

@@ -30,7 +30,7 @@ from pydantic_core import from_json
 
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.interface import Expiry, OldStream
-from kibitz_server.storage.streams import Kind, Waiter
+from kibitz_server.storage.streams import CallWaiter, Kind, Waiter
 
 LOG = logging.getLogger("kibitz.retention")
 DAY_S: Final = 86_400.0
@@ -60,25 +60,6 @@ class RetentionPolicy:
     """The most matches or lobbies to check for a portion, or to delete in one."""
     rows: int = 16
     """The number of rows to delete in a portion."""
-
-
-class _CommitWaiter:
-    """Waits until a portion is on disk."""
-
-    __slots__ = ("_done",)
-
-    def __init__(self, done: asyncio.Future[bool]) -> None:
-        self._done = done
-
-    def durable(self, seq: int) -> None:
-        self._settle(True)
-
-    def lost(self, error: StoreError) -> None:
-        self._settle(False)
-
-    def _settle(self, written: bool) -> None:
-        if not self._done.done():
-            self._done.set_result(written)
 
 
 class Retention:
@@ -177,7 +158,12 @@ class Retention:
     async def _write(self, write: Write) -> bool:
         """Write a portion with the next batch; return whether it is on disk."""
         done: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-        write(_CommitWaiter(done))
+
+        def settle(written: bool) -> None:
+            if not done.done():
+                done.set_result(written)
+
+        write(CallWaiter(settle))
         return await done
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
@@ -18,6 +19,19 @@ class Waiter(Protocol):
 
     def lost(self, error: StoreError) -> None:
         """Called once per stream when appended entries are permanently lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallWaiter:
+    """A waiter for one append, which calls a function with whether the append is on disk."""
+
+    call: Callable[[bool], object]
+
+    def durable(self, seq: int) -> None:
+        self.call(True)
+
+    def lost(self, error: StoreError) -> None:
+        self.call(False)
 
 
 @dataclass(slots=True)
