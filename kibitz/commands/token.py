@@ -18,9 +18,10 @@ from kibitz_bots.number_types import COUNT, FiniteRange
 from kibitz_clients.wording import tables
 from kibitz_protocol.wire.server_address import page_url
 from kibitz_server.accounts.names import BadName
-from kibitz_server.accounts.tokens import TokenAdmin, TokenLine
+from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.location import Database
+from kibitz_server.storage.token_register import TokenEntry
 
 
 @click.group(short_help="Create, list and revoke the tokens of accounts.")
@@ -104,7 +105,7 @@ def list_tokens(db: Database, as_json: bool) -> None:
     return echo(table if rows else f"no tokens in {db}")
 
 
-def _fields(line: TokenLine) -> dict[str, int | str | None]:
+def _fields(line: TokenEntry) -> dict[str, int | str | None]:
     return {
         "id": line.id,
         "account": line.player.name,

@@ -23,9 +23,9 @@ from kibitz_server.accounts.identity import (
 )
 from kibitz_server.accounts.names import claim, normalise, skeleton
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.interface import Registration
 from kibitz_server.storage.location import Database
 from kibitz_server.storage.opening import open_register
+from kibitz_server.storage.token_register import TokenEntry, TokenRegister
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +35,6 @@ class IssuedToken:
     id: int
     token: str
     player: Player
-
-
-@dataclass(frozen=True, slots=True)
-class TokenLine:
-    """A token in a list; times are in seconds since the epoch."""
-
-    id: int
-    player: Player
-    created: int
-    expires: int | None
-    revoked: int | None
 
 
 class TokenAdmin:
@@ -74,38 +63,24 @@ class TokenAdmin:
         token = TOKEN_PREFIX + new_secret()
         now = int(time.time())
         expires = None if days is None else int(now + days * 86_400)
-        accounts: list[Player] = []
+        with self._register.transaction():
+            account = _account(self._register, name, kind)
+            number = self._register.add_token(digest_of(token), account.player, now, expires)
+        return IssuedToken(number, token, account)
 
-        def change(open_registration: Registration) -> int:
-            accounts.append(_account(open_registration, name, kind))
-            key = accounts[-1].player
-            return open_registration.add_token(digest_of(token), key, now, expires)
-
-        number = self._register.transaction(change)
-        return IssuedToken(number, token, accounts[-1])
-
-    def tokens(self) -> list[TokenLine]:
+    def tokens(self) -> list[TokenEntry]:
         """Return all tokens, oldest first."""
-        return [
-            TokenLine(
-                token.id,
-                identity_of(token.player).player,
-                token.created,
-                token.expires,
-                token.revoked,
-            )
-            for token in self._register.tokens()
-        ]
+        return self._register.tokens()
 
     def revoke(self, id: int) -> bool:
         """Revoke a token; return False if it is unknown or already revoked."""
         return self._register.revoke(id, int(time.time()))
 
 
-def _account(registration: Registration, name: str, kind: Literal["bot", "human"]) -> Player:
+def _account(register: TokenRegister, name: str, kind: Literal["bot", "human"]) -> Player:
     """Return the account with a name; create it if it does not exist."""
     looks = skeleton(name)
-    row = registration.by_skeleton(looks)
+    row = register.by_skeleton(looks)
     if row is not None and row.account:
         owner = identity_of(row).player
         if owner.kind != kind:
@@ -113,7 +88,7 @@ def _account(registration: Registration, name: str, kind: Literal["bot", "human"
         return owner
     claim(name)  # an existing account keeps its name
     if row is not None:  # take the name from the guest who had it
-        registration.clear_skeleton(row.key)
+        register.clear_skeleton(row.key)
     player = Player(player=new_key("a"), name=name, kind=kind)
-    registration.add_account(row_of(Identity(player, True, looks)))
+    register.add_account(row_of(Identity(player, True, looks)))
     return player

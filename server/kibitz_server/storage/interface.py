@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, Self, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.streams import Closed, Damaged, Kind, Stored, Stream, Transcript, Waiter
@@ -55,17 +55,6 @@ class TokenRow:
 
     digest: bytes
     player: str
-    expires: int | None
-    revoked: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class TokenEntry:
-    """A token, as listed for the operator."""
-
-    id: int
-    player: PlayerRow
-    created: int
     expires: int | None
     revoked: int | None
 
@@ -465,36 +454,3 @@ class Store(Protocol):
 
     async def ledger(self, after: int, count: int) -> list[tuple[int, bytes]]:
         """Return the rating ledger's lines after row number `after`, with their row numbers."""
-
-
-class Registration(Protocol):
-    """Players and tokens within a transaction of `TokenRegister`."""
-
-    def by_skeleton(self, skeleton: str) -> PlayerRow | None: ...
-
-    def clear_skeleton(self, key: str) -> None:
-        """Take a name from its guest, so that an account can use it."""
-
-    def add_account(self, account: PlayerRow) -> None: ...
-
-    def add_token(self, digest: bytes, player: str, created: int, expires: int | None) -> int:
-        """Write a token and return its number."""
-
-
-class TokenRegister(Protocol):
-    """Accounts and tokens, for the operator's commands. Works while a server is running; blocks."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def close(self) -> None: ...
-
-    def transaction(self, change: Callable[[Registration], int]) -> int:
-        """Make a change in one transaction, and return its result."""
-
-    def tokens(self) -> list[TokenEntry]:
-        """Return all tokens, oldest first."""
-
-    def revoke(self, id: int, now: int) -> bool:
-        """Revoke a token; return False if it is unknown or already revoked."""

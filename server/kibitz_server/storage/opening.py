@@ -7,10 +7,11 @@ import importlib.util
 from collections.abc import Callable
 
 from kibitz_server.storage.errors import UnusableDatabase
-from kibitz_server.storage.interface import NodeEntry, Store, TokenRegister
+from kibitz_server.storage.interface import NodeEntry, Store
 from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL
 from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.sqlite.tokens import SQLiteTokenRegister
+from kibitz_server.storage.token_register import TokenRegister
 
 
 def open_store(

@@ -21,7 +21,6 @@ from kibitz_server.accounts.tickets import Tickets
 from kibitz_server.accounts.tokens import TokenAdmin
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.group_commit import Statement
-from kibitz_server.storage.interface import Registration
 from kibitz_server.storage.opening import open_register
 from kibitz_server.storage.sqlite.store import SQLiteStore
 
@@ -403,12 +402,8 @@ async def test_an_account_whose_name_would_be_refused_now_keeps_it(
     player = Player(player="a1", name="Аdmin", kind="bot")
     with open_register(path) as accounts:
         row = row_of(Identity(player, account=True, skeleton=skeleton("Аdmin")))
-
-        def add(registration: Registration) -> int:
-            registration.add_account(row)
-            return 0
-
-        accounts.transaction(add)
+        with accounts.transaction():
+            accounts.add_account(row)
     with TokenAdmin(path) as register:
         token = register.issue("Аdmin", "bot").token
         with pytest.raises(BadName):

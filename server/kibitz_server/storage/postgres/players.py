@@ -22,8 +22,8 @@ from kibitz_server.storage.postgres.connection import (
 )
 from kibitz_server.storage.postgres.schema import ACCOUNTS_LOCK
 from kibitz_server.storage.streams import Waiter
+from kibitz_server.storage.token_register import values_of
 
-PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
 _PLAYERS = "SELECT key, name, kind, account, skeleton, created, secret, change FROM player"
 _DELETED = "SELECT key, change FROM deleted_guest WHERE change > %s"
 _TOKENS = "SELECT hash, player, expires, revoked, change FROM token"
@@ -191,15 +191,3 @@ class PostgresPlayers:
 
 def _is_void(token: TokenRow, now: int) -> bool:
     return token.revoked is not None or (token.expires is not None and token.expires <= now)
-
-
-def values_of(player: PlayerRow, secret: bytes | None) -> tuple[Any, ...]:
-    return (
-        player.key,
-        player.name,
-        player.skeleton,
-        player.kind,
-        player.account,
-        secret,
-        player.created,
-    )

@@ -9,12 +9,12 @@ from kibitz_server.storage.group_commit import GroupCommit, Statement
 from kibitz_server.storage.interface import PlayerRow, TokenRow
 from kibitz_server.storage.sqlite.connection import Readers, Value
 from kibitz_server.storage.streams import Waiter
+from kibitz_server.storage.token_register import player_of, values_of
 
 TOKENS_A_QUERY = 500
 _COLUMNS = (
     "player (key, name, skeleton, kind, account, secret, created) VALUES (?, ?, ?, ?, ?, ?, ?)"
 )
-INSERT_ACCOUNT = f"INSERT INTO {_COLUMNS} ON CONFLICT DO NOTHING"
 _PUT_GUEST = (
     f"INSERT OR IGNORE INTO {_COLUMNS} ON CONFLICT (skeleton) DO UPDATE SET key = excluded.key,"
     " name = excluded.name, kind = excluded.kind, secret = excluded.secret,"
@@ -27,7 +27,7 @@ fail.
 _PUT_HOUSE_BOT = f"INSERT INTO {_COLUMNS} ON CONFLICT (key) DO UPDATE SET secret = excluded.secret"
 _SELECT_PLAYER = "SELECT key, name, kind, account, skeleton, created FROM player"
 _BY_KEY = f"{_SELECT_PLAYER} WHERE key = ?"
-BY_SKELETON = f"{_SELECT_PLAYER} WHERE skeleton = ?"
+_BY_SKELETON = f"{_SELECT_PLAYER} WHERE skeleton = ?"
 _BY_SECRET = f"{_SELECT_PLAYER} WHERE secret = ?"
 
 
@@ -42,7 +42,7 @@ class SQLitePlayers:
         return self._find(_BY_KEY, key)
 
     def by_skeleton(self, skeleton: str) -> PlayerRow | None:
-        return self._find(BY_SKELETON, skeleton)
+        return self._find(_BY_SKELETON, skeleton)
 
     def by_secret(self, digest: bytes) -> PlayerRow | None:
         return self._find(_BY_SECRET, digest)
@@ -82,21 +82,3 @@ class SQLitePlayers:
     def _find(self, query: str, value: Value) -> PlayerRow | None:
         row = self._readers.row(query, (value,))
         return None if row is None else player_of(row)
-
-
-def player_of(row: tuple[Any, ...]) -> PlayerRow:
-    key, name, kind, account, skeleton, created = row
-    seen = created if isinstance(created, int) else 0
-    return PlayerRow(key, name, kind, bool(account), skeleton, seen)
-
-
-def values_of(player: PlayerRow, secret: bytes | None) -> tuple[Value, ...]:
-    return (
-        player.key,
-        player.name,
-        player.skeleton,
-        player.kind,
-        int(player.account),
-        secret,
-        player.created,
-    )

@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from kibitz_server.storage.interface import PlayerRow, Registration, Store
+from kibitz_server.storage.interface import PlayerRow, Store
 from kibitz_server.storage.opening import open_register
+from kibitz_server.storage.token_register import TokenRegister
 from tests.server.storage.conformance.engines import FullEngine, RecordingWaiter
 from tests.server.storage.conformance.test_players import guest
 
@@ -24,17 +25,14 @@ def engine(full_engine: FullEngine) -> FullEngine:
 def issued(engine: FullEngine, key: str, skeleton: str, digest: bytes, expires: int | None) -> int:
     """Create an account with a token while the server runs."""
 
-    def change(registration: Registration) -> int:
-        known = registration.by_skeleton(skeleton)
+    with open_register(engine.db) as register, register.transaction():
+        known = register.by_skeleton(skeleton)
         if known is not None and not known.account:
-            registration.clear_skeleton(known.key)
+            register.clear_skeleton(known.key)
         if known is None or not known.account:
             account = PlayerRow(key, f"name of {key}", "bot", True, skeleton, 1000)
-            registration.add_account(account)
-        return registration.add_token(digest, key, 1000, expires)
-
-    with open_register(engine.db) as register:
-        return register.transaction(change)
+            register.add_account(account)
+        return register.add_token(digest, key, 1000, expires)
 
 
 async def seen(condition: Callable[[], object]) -> None:
@@ -94,16 +92,13 @@ async def test_tokens_count_from_the_moment_they_are_made_to_that_they_are_revok
 
 
 async def test_a_change_that_raises_changes_nothing(engine: FullEngine, store: Store) -> None:
-    def change(registration: Registration) -> int:
-        registration.add_account(PlayerRow("a1", "Ada", "bot", True, "ada", 1000))
-        raise ValueError("planted")
+    def change(register: TokenRegister) -> None:
+        with register.transaction():
+            register.add_account(PlayerRow("a1", "Ada", "bot", True, "ada", 1000))
+            raise ValueError("planted")
 
     with open_register(engine.db) as register:
-        try:
-            register.transaction(change)
-        except ValueError:
-            pass
-        else:
-            raise AssertionError("it did not raise")
+        with pytest.raises(ValueError, match="planted"):
+            change(register)
         assert register.tokens() == []
         assert issued(engine, "a1", "ada", b"t", None)

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 
 from kibitz_server.storage.errors import DatabaseInUse, StoreError, TakenOver
-from kibitz_server.storage.interface import PlayerRow, Registration, TakenLobby
+from kibitz_server.storage.interface import PlayerRow, TakenLobby
 from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.opening import open_register
 from kibitz_server.storage.postgres.connection import (
@@ -61,11 +61,6 @@ def expire(url: PostgresURL, name: str) -> None:
 def postgres_nodes(store: PostgresStore) -> PostgresNodes:
     assert store.nodes is not None
     return store.nodes
-
-
-def _account(rows: Registration, account: PlayerRow) -> int:
-    rows.add_account(account)
-    return 0
 
 
 @asynccontextmanager
@@ -276,10 +271,9 @@ async def test_a_late_heartbeat_waits_for_the_take_over_that_is_under_way(
 async def test_a_token_is_revoked_at_every_node_at_once(url: PostgresURL) -> None:
     first, second = node(url, "a"), node(url, "b")
     with open_register(url) as register:
-        register.transaction(
-            lambda rows: _account(rows, PlayerRow("p1", "Eve", "bot", True, "eve", 1))
-        )
-        number = register.transaction(lambda rows: rows.add_token(b"token", "p1", 1, None))
+        with register.transaction():
+            register.add_account(PlayerRow("p1", "Eve", "bot", True, "eve", 1))
+            number = register.add_token(b"token", "p1", 1, None)
         async with connected(url) as db:
             for store in (first, second):
                 await store.players.take_up(db)
