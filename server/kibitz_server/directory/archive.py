@@ -2,8 +2,7 @@
 
 To check permissions, the server reads only a match's first line and summary, with one indexed
 lookup. Reading the log and replaying it in a thread is expensive, so it waits in the job queue
-(`jobs`). A finished match does not change, so its reports and pages are cached. Declined requests
-raise `RequestDeclined` with the reason.
+(`jobs`). Declined requests raise `RequestDeclined` with the reason.
 """
 
 from __future__ import annotations
@@ -11,12 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final, TypeAlias
+from typing import Final
 
 from pydantic import ValidationError
 
 from kibitz_games.core.game import Game
-from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import AskReport, Done, EventList, History, Reported
 from kibitz_protocol.wire.records import Branch, BranchStart, Player, Setup
@@ -32,25 +30,16 @@ from kibitz_server.match import record
 from kibitz_server.match import report as match_report
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.history import NO_EVENTS, Page, PositionCache, read_page
-from kibitz_server.match.lru_cache import LRUCache
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.state import BrokenLog
 from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
-from kibitz_server.storage.errors import StoreError, UnusableDatabase
+from kibitz_server.storage.quarantine import SetAside
 from kibitz_server.storage.streams import Closed, Kind
 
-CACHE_BYTES: Final = 16 * 1024 * 1024
-"""The maximum memory for cached reports, and the same for cached pages."""
-MEMORY_FACTOR: Final = 4
-"""The approximate memory of an answer, in bytes per byte of its JSON."""
 LAST_ENTRY: Final = 2**53
 """A number that is higher than those of all entries of any match."""
-_DAMAGED: Final = "the log of {!r} is damaged, so it cannot continue"
-PageKey: TypeAlias = tuple[str, int | None, WantedViews, int, int]
-"""The key of a cached page: the match, the seat that gets its own notes, the wanted views, the
-first entry, and the number of entries."""
 
 
 class RequestDeclined(Exception):
@@ -68,8 +57,6 @@ class Archive:
         self.directory = directory
         self._jobs = jobs
         self._positions = PositionCache()
-        self._reports: LRUCache[tuple[str, int | None], MatchReport] = LRUCache(CACHE_BYTES)
-        self._pages: LRUCache[PageKey, Page] = LRUCache(CACHE_BYTES)
 
     # --- reports ----------------------------------------------------------------------------
 
@@ -82,10 +69,8 @@ class Archive:
         hosts = await self._hosts(identity.key, setup.lobby)
         if not hosts and not _may_have_had_seat(identity, setup, closed):
             raise RequestDeclined(Code.NOT_SEATED, "you had no seat in this match")
-        report = self._reports.get((key, request.seat))
-        if report is None:
-            async with self._job_turn(peer, identity):
-                report = await self._reported(game, setup, closed, request.seat)
+        async with self._job_turn(peer, identity):
+            report = await self._reported(game, setup, closed, request.seat)
         if not hosts:
             own = [seat for seat in report.seats if seat.player.player == identity.key]
             if not own and not _had_seat(identity.key, setup, closed):
@@ -96,20 +81,13 @@ class Archive:
     async def _reported(
         self, game: Game, setup: Setup, closed: Closed, seat: int | None
     ) -> MatchReport:
-        key = (setup.match, seat)
-        known = self._reports.get(key)  # another request may have computed it meanwhile
-        if known is not None:
-            return known
         lines = await self._entries(setup.match, closed.number, 1, LAST_ENTRY)
 
-        def make() -> tuple[MatchReport, int]:
+        def make() -> MatchReport:
             entries = [record.read_entry(line) for line in lines]
-            made = match_report.match_report(game, setup, entries, seat)
-            return made, len(encode(made))
+            return match_report.match_report(game, setup, entries, seat)
 
-        made, size = await asyncio.to_thread(make)
-        self._reports.put(key, made, size * MEMORY_FACTOR)
-        return made
+        return await asyncio.to_thread(make)
 
     async def _hosts(self, player: str, lobby: str | None) -> bool:
         """Return whether a player is the host of a lobby, or was the host of a closed one."""
@@ -119,11 +97,8 @@ class Archive:
         if running is not None:
             return running.engine.state.host.player == player
         try:
-            closed = await self.directory.store.closed(lobby)
-        except UnusableDatabase:
-            raise  # a database error, not damage to the lobby
-        except StoreError as error:
-            self.directory.quarantine.add("lobby", lobby, error)
+            closed = await self._closed("lobby", lobby)
+        except SetAside:
             return False
         return (
             closed is not None
@@ -154,18 +129,8 @@ class Archive:
         if request.first > closed.tail:
             return NO_EVENTS
         own = _seat_in(setup, identity.key)
-        wanted = peer.views
-        key = (request.match, own, wanted, request.first, request.count)
-        known = self._pages.get(key)
-        if known is not None:
-            return known
         async with self._job_turn(peer, identity):
-            known = self._pages.get(key)
-            if known is not None:
-                return known
-            page = await self._page(game, setup, closed.number, request, REFEREE, own, wanted)
-        self._pages.put(key, page, page.size * MEMORY_FACTOR)
-        return page
+            return await self._page(game, setup, closed.number, request, REFEREE, own, peer.views)
 
     async def _history_of_running(
         self, match: WatchedMatch, peer: Peer, identity: Identity, request: History
@@ -293,31 +258,18 @@ class Archive:
     async def _entries(
         self, key: str, number: int, first: int, last: int, kind: Kind = "match"
     ) -> list[bytes]:
-        try:
+        with self.directory.quarantine.reading(kind, key):
             return await self.directory.store.entries(number, first, last)
-        except UnusableDatabase:
-            raise  # the database failed, but the log may be sound
-        except StoreError as error:
-            raise self._damaged(kind, key, error) from error
-
-    def _damaged(self, kind: Kind, key: str, error: StoreError) -> RequestDeclined:
-        """Set a log aside; do not report the reason, which may reveal hidden information."""
-        self.directory.quarantine.add(kind, key, error)
-        return RequestDeclined(Code.DAMAGED, _DAMAGED.format(key))
 
     async def _closed(self, kind: Kind, key: str) -> Closed | None:
-        try:
+        with self.directory.quarantine.reading(kind, key):
             return await self.directory.store.closed(key)
-        except UnusableDatabase:
-            raise  # the database failed, but the log may be sound
-        except StoreError as error:
-            raise self._damaged(kind, key, error) from error
 
     async def _closed_match(self, key: str) -> tuple[Closed, Setup, Game]:
         closed = await self._closed("match", key)
         if closed is None or closed.kind != "match":
             if self.directory.quarantine.reason(key) is not None:
-                raise RequestDeclined(Code.DAMAGED, _DAMAGED.format(key))
+                raise SetAside(key)
             raise RequestDeclined(Code.NO_SUCH_MATCH, f"no match {key!r}")
         setup = record.read_setup(closed.head)
         game = self.directory.games.get(setup.game)

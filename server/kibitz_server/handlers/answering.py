@@ -21,6 +21,7 @@ from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.settings import SettingsProblem
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.errors import UnusableDatabase
+from kibitz_server.storage.quarantine import SetAside
 
 LOG = logging.getLogger("kibitz.handlers")
 MAX_WAITING: Final = 8
@@ -40,6 +41,8 @@ def answer_later(
             await work()
         except RequestDeclined as declined:
             peer.refuse(request, declined.code, str(declined))
+        except SetAside as damaged:
+            peer.refuse(request, Code.DAMAGED, str(damaged))
         except QueueFull as full:
             peer.refuse(request, Code.RATE_LIMITED, str(full), retry_after_ms=full.retry_after_ms)
         except BetweenNodes as error:
@@ -193,8 +196,7 @@ def answer_closed(
 def missing(directory: Directory, kind: Kind, key: str) -> tuple[Code, str]:
     """Return the refusal for a lobby or match that does not exist or was set aside."""
     if directory.quarantine.reason(key) is not None:
-        # The reason itself may reveal hidden information of the match.
-        return Code.DAMAGED, f"the log of {key!r} is damaged, so it cannot continue"
+        return Code.DAMAGED, str(SetAside(key))
     if kind == "lobby":
         return Code.NO_SUCH_LOBBY, f"no lobby {key!r}"
     return Code.NO_SUCH_MATCH, f"no running match {key!r}"

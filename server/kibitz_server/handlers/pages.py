@@ -15,7 +15,7 @@ from kibitz_server.net.downloads import PIECE_BYTES
 from kibitz_server.net.http import JSON, UNREADABLE, Asker, Page
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from kibitz_server.storage.interface import Store
-from kibitz_server.storage.quarantine import Quarantine
+from kibitz_server.storage.quarantine import Quarantine, SetAside
 from kibitz_server.storage.streams import Closed
 
 NO_ANALYSES = Page(
@@ -49,14 +49,11 @@ class RecordPages:
         database cannot be read.
         """
         try:
-            closed = await self._store.closed(match)
-            if closed is None or closed.footer is None:
+            closed = await self._closed(match)
+            if closed is None:
                 return None
-            first = await self._lines(closed, 1)
-        except UnusableDatabase:
-            raise  # a database error, not damage to the match
-        except StoreError as error:
-            self._quarantine.add("match", match, error)
+            first = await self._lines(match, closed, 1)
+        except SetAside:
             return None
         return self._pieces(match, closed, first)
 
@@ -88,21 +85,25 @@ class RecordPages:
     async def _plies(self, match: str) -> int | None:
         """Return the number of plies of a finished match, None if there is no such match."""
         try:
-            closed = await self._store.closed(match)
-        except UnusableDatabase:
-            raise  # a database error, not damage to the match
-        except StoreError as error:
-            self._quarantine.add("match", match, error)
+            closed = await self._closed(match)
+        except SetAside:
             return None
         if closed is None or closed.footer is None:
             return None
         return Footer.model_validate_json(closed.footer).result.plies
 
-    async def _lines(self, closed: Closed, first: int) -> list[bytes]:
-        lines = await self._store.entries_of_size(closed.number, first, PIECE_BYTES)
-        if not lines and first <= closed.tail:
-            raise StoreError(f"entries from {first} on are missing")
-        return lines
+    async def _closed(self, match: str) -> Closed | None:
+        """Return a finished match, None if there is no such match."""
+        with self._quarantine.reading("match", match):
+            closed = await self._store.closed(match)
+        return None if closed is None or closed.footer is None else closed
+
+    async def _lines(self, match: str, closed: Closed, first: int) -> list[bytes]:
+        with self._quarantine.reading("match", match):
+            lines = await self._store.entries_of_size(closed.number, first, PIECE_BYTES)
+            if not lines and first <= closed.tail:
+                raise StoreError(f"entries from {first} on are missing")
+            return lines
 
     async def _pieces(self, match: str, closed: Closed, lines: list[bytes]) -> AsyncIterator[bytes]:
         export = RecordExport(closed.head, notes=self._notes)
@@ -111,13 +112,7 @@ class RecordPages:
         while lines:
             seq += len(lines)
             yield export.entries(lines)
-            try:
-                lines = await self._lines(closed, seq + 1)
-            except UnusableDatabase:
-                raise
-            except StoreError as error:
-                self._quarantine.add("match", match, error)
-                raise
+            lines = await self._lines(match, closed, seq + 1)
         footer = closed.footer or b""
         if self._notes:
             yield footer + b"\n"

@@ -37,7 +37,7 @@ CACHE_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Events of a match, their approximate length as JSON, and whether more follow."""
+    """Events of a match, and whether more follow."""
 
     view: Fields | None
     """The viewer's view right before the first event, or None."""
@@ -45,10 +45,9 @@ class Page:
     """The drawing of the same view, for viewers that want drawings."""
     events: list[Event]
     more: bool
-    size: int
 
 
-NO_EVENTS: Final = Page(None, None, [], False, 0)
+NO_EVENTS: Final = Page(None, None, [], False)
 """The answer to a request for events after the last entry."""
 
 
@@ -118,7 +117,7 @@ def read_page(
     size = 0
     for line in lines:
         if len(events) == count or (events and size >= PAGE_BYTES):
-            return Page(seen, stage, events, True, size)
+            return Page(seen, stage, events, True)
         if match.seq == first - 1:
             if wanted == "drawn":
                 stage = views.begin_drawing(viewer)
@@ -133,7 +132,7 @@ def read_page(
         views.release()
         if positions is not None:
             positions.offer(match)
-    return Page(seen, stage, events, False, size)
+    return Page(seen, stage, events, False)
 
 
 def _event(view: EntryView, viewer: Viewer, own: int | None, wanted: WantedViews) -> Event:

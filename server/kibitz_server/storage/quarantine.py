@@ -11,13 +11,23 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from kibitz_server.storage.interface import Store
 from kibitz_server.storage.streams import Kind
 
 LOG = logging.getLogger("kibitz.quarantine")
 REASON_CHARS = 300
 """The longest reason, in characters."""
+
+
+class SetAside(StoreError):
+    """A log is damaged. The message omits the reason, which may reveal hidden information."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the log of {key!r} is damaged, so it cannot continue")
 
 
 class Quarantine:
@@ -49,6 +59,17 @@ class Quarantine:
         self._new[key] = reason
         _log_damage(kind, key, reason)
         self._store.set_aside(key, reason, int(time.time()))
+
+    @contextmanager
+    def reading(self, kind: Kind, key: str) -> Iterator[None]:
+        """Set a stream aside if the block finds it damaged, and raise `SetAside`."""
+        try:
+            yield
+        except UnusableDatabase:
+            raise  # the database failed, but the log may be sound
+        except StoreError as error:
+            self.add(kind, key, error)
+            raise SetAside(key) from error
 
     def reason(self, key: str) -> str | None:
         """Return why a stream was set aside, or None if it was not."""

@@ -132,16 +132,6 @@ async def test_a_database_that_is_away_sets_nothing_aside(
     assert await played.numbers(played.ada, 1, 2) == [1, 2]
 
 
-async def test_a_report_is_made_once(played: Played) -> None:
-    await played.play()
-    told = [
-        await reader.ask("report", match=played.match, seat=1)
-        for reader in (played.ada, played.bob, played.ada)
-    ]
-    assert [[seat["seat"] for seat in each["report"]["seats"]] for each in told] == [[1], [1], [1]]
-    assert played.work.reports == 1
-
-
 async def test_who_comes_back_to_a_match_that_is_over_has_it_folded_once(played: Played) -> None:
     await played.play()
     answers = await asyncio.gather(
@@ -161,9 +151,6 @@ async def test_a_page_does_not_fold_from_the_first_entry(
     assert await played.numbers(played.bob, 50, 4) == [50, 51, 52, 53]
     assert await played.numbers(played.bob, 45, 4) == [45, 46, 47, 48]
     assert played.work.folded <= 2 * (8 + 4)
-    played.work.reset()
-    assert await played.numbers(played.bob, 45, 4) == [45, 46, 47, 48]
-    assert (played.work.reads, played.work.folded) == (0, 0)
 
 
 async def test_pages_of_a_running_match_are_what_was_shown(
@@ -202,7 +189,6 @@ async def test_a_crowd_of_requests_is_answered_one_by_one_or_refused(
     played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await played.play()
-    monkeypatch.setattr(archive, "CACHE_BYTES", 0)
     at_once = most = 0
     page = history.read_page
 

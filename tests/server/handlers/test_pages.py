@@ -13,6 +13,7 @@ from kibitz_server.directory.jobs import QueueFull
 from kibitz_server.handlers.pages import RecordPages
 from kibitz_server.net.http import JSON, Asker, Page
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
+from kibitz_server.storage.quarantine import Quarantine
 from kibitz_server.storage.streams import Closed
 
 Answer = bytes | Progress | Exception
@@ -23,6 +24,13 @@ class FakeStore:
 
     def __init__(self, plies: int = 40, error: StoreError | None = None) -> None:
         self.plies, self.error = plies, error
+        self.damaged: list[str] = []
+
+    def set_aside(self, key: str, reason: str, noticed: int) -> None:
+        self.damaged.append(key)
+
+    def set_aside_reason(self, key: str) -> str | None:
+        return None
 
     async def closed(self, key: str) -> Closed | None:
         if self.error is not None:
@@ -46,26 +54,18 @@ class FakeAnalyses:
         return self.answer
 
 
-class FakeQuarantine:
-    def __init__(self) -> None:
-        self.damaged: list[str] = []
-
-    def add(self, kind: str, key: str, why: Exception) -> None:
-        self.damaged.append(key)
-
-
 async def page(
     answer: Answer | None, store: FakeStore | None = None, match: str = "m1"
-) -> tuple[Page, FakeAnalyses | None, FakeQuarantine]:
+) -> tuple[Page, FakeAnalyses | None, FakeStore]:
     analyses = None if answer is None else FakeAnalyses(answer)
-    quarantine = FakeQuarantine()
+    store = store or FakeStore()
     pages = RecordPages(
-        cast(Any, store or FakeStore()),
-        cast(Any, quarantine),
+        cast(Any, store),
+        Quarantine(cast(Any, store)),
         notes=False,
         analyses=cast("Analyses | None", analyses),
     )
-    return await pages.analysis(match, Asker("192.0.2.1", 30)), analyses, quarantine
+    return await pages.analysis(match, Asker("192.0.2.1", 30)), analyses, store
 
 
 async def test_a_finished_analysis_and_the_progress_of_another() -> None:
@@ -88,10 +88,10 @@ async def test_a_finished_analysis_and_the_progress_of_another() -> None:
     ],
 )
 async def test_refusals(answer: Answer | None, store: FakeStore, status: int, words: str) -> None:
-    found, _, quarantine = await page(answer, store)
+    found, _, store = await page(answer, store)
     assert (found.status, found.body.decode().count(words)) == (status, 1)
     assert found.retry_after_s == (30 if isinstance(answer, QueueFull) else None)
-    assert not quarantine.damaged
+    assert not store.damaged
 
 
 async def test_a_match_that_is_not_over_or_damaged_has_no_analysis() -> None:
@@ -102,6 +102,6 @@ async def test_a_match_that_is_not_over_or_damaged_has_no_analysis() -> None:
     )
     assert analyses is not None
     assert not analyses.asked
-    found, _, quarantine = await page(b"", FakeStore(error=StoreError("planted")))
+    found, _, store = await page(b"", FakeStore(error=StoreError("planted")))
     assert found.status == 404
-    assert quarantine.damaged == ["m1"]
+    assert store.damaged == ["m1"]
