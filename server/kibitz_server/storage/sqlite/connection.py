@@ -26,7 +26,6 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TypeAlias, TypeVar
@@ -39,7 +38,6 @@ from kibitz_server.storage.errors import DatabaseInUse, ForeignDatabase, Unusabl
 LOG = logging.getLogger("kibitz.database")
 Value: TypeAlias = str | int | bytes | None
 _T = TypeVar("_T")
-Version: TypeAlias = tuple[int, int, int]
 FILE_MODE = 0o600
 """Only the owner may read the database, because it contains token digests and hidden information.
 """
@@ -57,39 +55,20 @@ more than one percent of the moves.
 # --- SQLite bugs -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """A known SQLite bug that can damage a database as this server uses it."""
+def known_faults(version: tuple[int, int, int]) -> list[str]:
+    """Return a sentence about each known bug of an SQLite release that can damage a database.
 
-    since: Version
-    fixed: tuple[Version, ...]
-    """The first release with the fix, then the older series' releases with the fix."""
-    consequence: str
-
-    def affects(self, version: Version) -> bool:
-        """Return whether this SQLite release has the bug."""
-        first, *series = self.fixed
-        if not self.since <= version < first:
-            return False
-        return not any(version[:2] == other[:2] and version >= other for other in series)
-
-
-FAULTS = (
-    Fault(
-        since=(3, 7, 0),
-        fixed=((3, 51, 3), (3, 44, 6), (3, 50, 7)),
-        consequence="may damage a database when two programs checkpoint its write-ahead log at once"
-        " (sqlite.org/wal.html#walresetbug): kibitz never does, so let no other program write to"
-        " the file while a server runs",
-    ),
-)
-"""The bugs that affect a database in WAL mode with one writer and several readers."""
-
-
-def known_faults(version: Version) -> list[str]:
-    """Return a sentence about each known bug of an SQLite release."""
-    name = ".".join(map(str, version))
-    return [f"SQLite {name} {fault.consequence}" for fault in FAULTS if fault.affects(version)]
+    The bug concerns databases in WAL mode with one writer and several readers.
+    """
+    fixed = ((3, 44, 6), (3, 50, 7))  # the releases of older series with the fix
+    has_fix = any(version[:2] == other[:2] and version >= other for other in fixed)
+    if has_fix or not (3, 7, 0) <= version < (3, 51, 3):
+        return []
+    return [
+        f"SQLite {'.'.join(map(str, version))} may damage a database when two programs checkpoint"
+        " its write-ahead log at once (sqlite.org/wal.html#walresetbug): kibitz never does, so let"
+        " no other program write to the file while a server runs"
+    ]
 
 
 # --- the files --------------------------------------------------------------------------------
