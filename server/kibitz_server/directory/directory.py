@@ -37,7 +37,6 @@ from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.directory.tails import Tails
 from kibitz_server.housebots.process import HouseBots
 from kibitz_server.housebots.starter import BotStarter
-from kibitz_server.lobby.budget import lobby_limits
 from kibitz_server.lobby.commands import VacateSeat
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import Opened
@@ -168,13 +167,12 @@ class Directory:
             store=self.store,
             connections=self.connections,
             bot_starter=bot_starter,
-            limits=lobby_limits(self.connections.rate_limits),
+            limits=self.connections.rate_limits,
             room=MatchRoom(self.registry, self.connections.quotas),
             plies=self.registry.plies,
             begin_match=self.starter.begin,
             vacate_seat=self._vacate_seat,
             members_changed=self.registry.update_memberships,
-            matches_changed=self.registry.count_matches,
             closed=self._lobby_closed,
             log_lost=lambda lobby, error: self.reloader.lobby_lost(lobby, error),
         )

@@ -46,10 +46,6 @@ class Registry:
         """The lobbies with a seat reserved for each player."""
         self._seats: dict[str, tuple[str, ...]] = {}
         """The running matches in which each player has or had a seat."""
-        self.begun_matches = 0
-        """How many unfinished matches the lobbies have begun, in memory or still to be created."""
-        self._begun_in: dict[str, int] = {}
-        """The same number for each lobby, unless it is 0."""
 
     # --- matches ----------------------------------------------------------------------------
 
@@ -139,14 +135,12 @@ class Registry:
         """Add a lobby with its host and members, or replace it after a reload."""
         self.lobbies[lobby.key] = lobby
         self.update_memberships(lobby)
-        self.count_matches(lobby)
         for player in _kept_for(lobby):
             _add(self._expected, player, lobby.key)
 
     def remove_lobby(self, lobby: LobbyRunner) -> None:
         """Remove a lobby that is closed, or that cannot continue."""
         self.lobbies.pop(lobby.key, None)
-        self._set_begun(lobby.key, 0)
         for player in self._insiders.pop(lobby.key, ()):
             _discard(self._memberships, player, lobby.key)
         for player in _kept_for(lobby):
@@ -169,15 +163,10 @@ class Registry:
             _add(self._memberships, player, lobby.key)
         self._insiders[lobby.key] = now
 
-    def count_matches(self, lobby: LobbyRunner) -> None:
-        """Update the number of matches after an entry about them, since adding up all is slow."""
-        if self.lobbies.get(lobby.key) is lobby:
-            self._set_begun(lobby.key, len(lobby.engine.state.round.running))
-
-    def _set_begun(self, lobby: str, begun: int) -> None:
-        self.begun_matches += begun - self._begun_in.pop(lobby, 0)
-        if begun:
-            self._begun_in[lobby] = begun
+    @property
+    def begun_matches(self) -> int:
+        """How many unfinished matches the lobbies have begun, in memory or still to be created."""
+        return sum(len(lobby.engine.state.round.running) for lobby in self.lobbies.values())
 
     def lobbies_of(self, player: str) -> list[LobbyRunner]:
         """Return the lobbies that a player hosts or is a member of."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -17,35 +16,10 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.lobby import entries
 from kibitz_server.lobby.commands import Refusal
 from kibitz_server.lobby.entries import Entry
-from kibitz_server.net.rate_limit import Bucket, Rate, RateLimits, SharedBuckets
+from kibitz_server.net.rate_limit import Bucket, RateLimits, SharedBuckets
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LobbyLimits:
-    """The rates at which one lobby's log may grow."""
-
-    changes: Rate
-    """Joins, changes of ready flags and rematches, by all players together ..."""
-    changes_a_player: Rate
-    """... and of one player."""
-    matches: Rate
-    """Matches that begin."""
-    arranged: Rate
-    """Characters of the matches that the host arranges, as JSON."""
-
-
-def lobby_limits(limits: RateLimits) -> LobbyLimits:
-    """Return the part of a server's rate limits that applies to one lobby."""
-    return LobbyLimits(
-        changes=limits.lobby_changes,
-        changes_a_player=limits.lobby_changes_a_player,
-        matches=limits.lobby_matches,
-        arranged=limits.arranged,
-    )
-
-
-CHANGES: Final = "changes"
-MATCHES: Final = "matches"
+CHANGES: Final = "lobby_changes"
+MATCHES: Final = "lobby_matches"
 ARRANGED: Final = "arranged"
 BOUNDS: Final[Mapping[type[Entry], str]] = MappingProxyType(
     {
@@ -66,7 +40,7 @@ BOUNDS: Final[Mapping[type[Entry], str]] = MappingProxyType(
         entries.TakenOver: "written only by the nodes of a cluster",
     }
 )
-"""The bound of each kind of entry: a field of `LobbyLimits`, or the reason why it is bounded."""
+"""The bound of each kind of entry: a field of `RateLimits`, or the reason why it is bounded."""
 
 
 class LobbyBudget:
@@ -74,10 +48,10 @@ class LobbyBudget:
 
     __slots__ = ("_arranged", "_changes", "_matches", "_players")
 
-    def __init__(self, limits: LobbyLimits, now: int) -> None:
-        self._changes = Bucket(limits.changes, now / 1000)
-        self._players: SharedBuckets[str] = SharedBuckets(limits.changes_a_player)
-        self._matches = Bucket(limits.matches, now / 1000)
+    def __init__(self, limits: RateLimits, now: int) -> None:
+        self._changes = Bucket(limits.lobby_changes, now / 1000)
+        self._players: SharedBuckets[str] = SharedBuckets(limits.lobby_changes_a_player)
+        self._matches = Bucket(limits.lobby_matches, now / 1000)
         self._arranged = Bucket(limits.arranged, now / 1000)
 
     def charge_change(self, player: str, now: int) -> None:

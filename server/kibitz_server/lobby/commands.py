@@ -150,18 +150,6 @@ Command: TypeAlias = (
 )
 
 
-def sender(command: Command) -> str:
-    """Return the player who gets the refusal of `command`."""
-    match command:
-        case Join(player):
-            return player.player
-        case Leave(player) | Ready(player):
-            return player
-        case Kick(by) | Start(by) | Rematch(by) | Close(by) | Arrange(by):
-            return by
-    raise AssertionError(f"a command that is not answered was refused: {command}")
-
-
 class Refusal(Exception):
     """Raised if a command is not allowed, before it has changed anything."""
 
@@ -191,17 +179,15 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class AnswerArranged:
-    """Answer `player` with the status of the matches with these tags (`views.arranged_briefs`)."""
+    """Answer the request with the status of these tags' matches (`views.arranged_briefs`)."""
 
-    player: str
     tags: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """Answer `player` with a refusal; the only effect of a refused command."""
+    """Refuse the request; the only effect of a refused command."""
 
-    player: str
     code: Code
     message: str
     retry_after_ms: int | None = None

@@ -43,7 +43,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from kibitz_server.lobby.budget import LobbyBudget, LobbyLimits, lobby_limits
+from kibitz_server.lobby.budget import LobbyBudget
 from kibitz_server.lobby.commands import (
     Append,
     Arrange,
@@ -63,7 +63,6 @@ from kibitz_server.lobby.commands import (
     Resume,
     Start,
     Step,
-    sender,
 )
 from kibitz_server.lobby.entries import Entry, Opened
 from kibitz_server.lobby.house_seats import HouseSeats
@@ -80,7 +79,7 @@ MIN_GRACE_MS = 30_000
 """Minimum grace period of disconnected members, even if that of the matches is shorter."""
 IDLE_MS = 15 * 60_000
 """How long a lobby may be empty before it expires."""
-DEFAULT_LIMITS = lobby_limits(RateLimits())
+DEFAULT_LIMITS = RateLimits()
 UNLIMITED_ROOM = Room()
 
 
@@ -99,7 +98,7 @@ class LobbyEngine:
     )
 
     def __init__(
-        self, state: LobbyState, now: int, idle_ms: int, limits: LobbyLimits, room: Room
+        self, state: LobbyState, now: int, idle_ms: int, limits: RateLimits, room: Room
     ) -> None:
         self.state = state
         self.presence = Presence(state.seats.members, now)
@@ -118,7 +117,7 @@ class LobbyEngine:
         now: int,
         *,
         idle_ms: int = IDLE_MS,
-        limits: LobbyLimits = DEFAULT_LIMITS,
+        limits: RateLimits = DEFAULT_LIMITS,
         room: Room = UNLIMITED_ROOM,
     ) -> tuple[LobbyEngine, Step]:
         """Open a lobby, with its host connected. The settings must have no `settings_problem`."""
@@ -136,7 +135,7 @@ class LobbyEngine:
         now: int,
         *,
         idle_ms: int = IDLE_MS,
-        limits: LobbyLimits = DEFAULT_LIMITS,
+        limits: RateLimits = DEFAULT_LIMITS,
         room: Room = UNLIMITED_ROOM,
     ) -> LobbyEngine:
         """Restore a lobby from its log, with nobody connected; handle `Resume` next."""
@@ -155,7 +154,7 @@ class LobbyEngine:
             return self._take_step(now)
         except Refusal as refusal:
             assert self._transaction.empty, "a refused command has no other effect"
-            refuse = Refuse(sender(command), refusal.code, refusal.message, refusal.retry_after_ms)
+            refuse = Refuse(refusal.code, refusal.message, refusal.retry_after_ms)
             return Step([refuse], self._deadline(now))
         except BaseException:
             self._transaction.take_effects()

@@ -63,7 +63,7 @@ class MatchFlow:
             lobby.budget.charge_arranged(size, lobby.now)
             matches = [arranged_match(state, match, command.hidden) for match in fresh]
             lobby.append(entries.Arranged, matches=matches)
-        lobby.ask(AnswerArranged(command.by, [match.tag for match in command.matches]))
+        lobby.ask(AnswerArranged([match.tag for match in command.matches]))
 
     def rematch(self, by: str) -> None:
         lobby, state = self._lobby, self._lobby.state

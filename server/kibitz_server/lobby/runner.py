@@ -33,7 +33,6 @@ from kibitz_protocol.wire.unchecked import construct
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.housebots.starter import BotStarter
 from kibitz_server.lobby import commands, entries
-from kibitz_server.lobby.budget import LobbyLimits
 from kibitz_server.lobby.commands import Command, Effect, Step
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.news import NewsFeed
@@ -44,6 +43,7 @@ from kibitz_server.lobby.views import arranged_briefs, lobby_brief, match_brief
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.loop_clock import Deadline
 from kibitz_server.net.peer import Peer
+from kibitz_server.net.rate_limit import RateLimits
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.interface import Store
 from kibitz_server.storage.pending import PendingQueue
@@ -72,7 +72,7 @@ class LobbyContext:
     store: Store
     connections: Connections
     bot_starter: BotStarter
-    limits: LobbyLimits
+    limits: RateLimits
     room: Room
     plies: Callable[[Sequence[str]], Mapping[str, int]]
     """Returns the plies of running matches, as spectators may see them."""
@@ -82,8 +82,6 @@ class LobbyContext:
     """Removes a player from its seat in a running match."""
     members_changed: Callable[[LobbyRunner], None]
     """Called after a change of the members."""
-    matches_changed: Callable[[LobbyRunner], None]
-    """Called after a match has begun or ended."""
     closed: Callable[[LobbyRunner], None]
     """Called after the end of the lobby was announced."""
     log_lost: Callable[[LobbyRunner, StoreError], None]
@@ -208,7 +206,7 @@ class LobbyRunner:
     def _refuse_closed(self, peer: Peer, request: int) -> None:
         """Refuse a request to a lobby that is closed or being reloaded."""
         if self._is_over:
-            over = commands.Refuse("", Code.CLOSED, "the lobby is closed")
+            over = commands.Refuse(Code.CLOSED, "the lobby is closed")
             self._hold_refusal(over, peer, request)
         else:
             self.pending.turn_away(peer, request)
@@ -290,8 +288,6 @@ class LobbyRunner:
                     self._context.store.append(self.stream, entry.seq, next(lines), self)
                     if isinstance(entry, _OF_MEMBERS):
                         self._context.members_changed(self)
-                    elif isinstance(entry, _OF_MATCHES):
-                        self._context.matches_changed(self)
                     self.pending.hold(entry.seq, partial(self._show, entry))
                 case commands.Accepted() | commands.AnswerArranged():
                     if peer is not None:

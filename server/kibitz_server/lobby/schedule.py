@@ -28,6 +28,7 @@ from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.values import derive_seed, seed_number
 from kibitz_server.lobby.rotation import Lineup, block_lineup, fixed_lineup, lap_lineup
+from kibitz_server.lobby.seats import SeatedMember
 
 SEED_LIMIT = 2**256
 """Upper limit of seeds; every JSON implementation reads smaller numbers exactly."""
@@ -37,14 +38,6 @@ MAX_OVERTAKE = 256
 
 class Unplayable(ValueError):
     """Raised for a programme that the members cannot play; `str()` is a message for users."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A member who may play. Humans have the default capabilities."""
-
-    player: Player
-    capabilities: Capabilities
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +129,7 @@ class Programme:
     def of_round(
         cls,
         items: Sequence[ProgrammeItem],
-        candidates: Sequence[Candidate],
+        candidates: Sequence[SeatedMember],
         *,
         round: int,
         base_seed: int,
@@ -214,7 +207,7 @@ def uneven_blocks_problem(item: ProgrammeItem, balanced: Collection[str]) -> str
     )
 
 
-def require_playable(items: Sequence[ProgrammeItem], candidates: Sequence[Candidate]) -> None:
+def require_playable(items: Sequence[ProgrammeItem], candidates: Sequence[SeatedMember]) -> None:
     """Raise `Unplayable` if `Programme.of_round` would."""
     for item in items:
         _able_players(item, candidates)
@@ -267,7 +260,7 @@ def unable_reason(item: ProgrammeItem, capabilities: Capabilities) -> str | None
     return _clock_problem(item.time_control, capabilities)
 
 
-def _able_players(item: ProgrammeItem, candidates: Sequence[Candidate]) -> list[Player]:
+def _able_players(item: ProgrammeItem, candidates: Sequence[SeatedMember]) -> list[Player]:
     able = [
         candidate.player
         for candidate in candidates

@@ -15,7 +15,6 @@ from kibitz_protocol.wire.records import Setup, Spectating
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.names import BadName, normalise, skeleton
 from kibitz_server.housebots.catalog import BotCatalog
-from kibitz_server.lobby.admission import could_seat
 from kibitz_server.lobby.arranging import MAX_MATCHES
 from kibitz_server.lobby.schedule import match_count, uneven_blocks_problem
 
@@ -36,8 +35,7 @@ def settings_problem(
     in blocks.
     """
     return (
-        _places_problem(settings)
-        or _names_problem(settings)
+        _names_problem(settings)
         or _programme_problem(settings, balanced)
         or _conduct_problem(settings)
         or _lag_problem(settings)
@@ -81,21 +79,6 @@ def branch_item_problem(item: ProgrammeItem, setup: Setup) -> SettingsProblem | 
         )
     if item.options:
         return Code.BAD_OPTION, f"{path}.options: expected none; they are {origin}"
-    return None
-
-
-def _places_problem(settings: LobbySettings) -> SettingsProblem | None:
-    for item in settings.programme:
-        places = sum(1 for spec in settings.seats if could_seat(spec, item))
-        if places < item.seats:
-            return Code.BAD_SEATS, (
-                f"{item.game!r} with {item.seats} seats needs as many seats in the lobby that"
-                f" can play it, but there are {places}"
-            )
-    for spec in settings.seats if settings.programme else []:
-        if not any(could_seat(spec, item) for item in settings.programme):
-            assert isinstance(spec, HouseSeat), "only house bots are limited to some games"
-            return Code.BAD_SEATS, f"{spec.personality!r} plays no game of the programme"
     return None
 
 

@@ -44,7 +44,7 @@ from kibitz_server.lobby.entries import (
     TakenOver,
 )
 from kibitz_server.lobby.round import Round
-from kibitz_server.lobby.schedule import Candidate, Programme, require_playable
+from kibitz_server.lobby.schedule import Programme, require_playable
 from kibitz_server.lobby.seats import SeatedMember, Seats
 from kibitz_server.lobby.waiting import ProgrammeQueue
 
@@ -132,7 +132,7 @@ class LobbyState:
 
     def require_playable(self) -> None:
         """Raise `Unplayable` if the current members cannot play the programme."""
-        require_playable(self.settings.programme, self._candidates())
+        require_playable(self.settings.programme, self.seats.by_seat())
 
     def apply(self, entry: Entry) -> None:
         """Apply the next entry; raises `ValueError` if its number is not the next one."""
@@ -206,13 +206,10 @@ class LobbyState:
         """Return the current round's programme for the current members; raises `Unplayable`."""
         return Programme.of_round(
             self.settings.programme,
-            self._candidates(),
+            self.seats.by_seat(),
             round=self.round.number,
             first=derive_seed(self.round.seed, "first") if self.opened.drawn else 0,
             base_seed=self.round.seed,
             hidden=self.opened.hidden,
             balanced=self.opened.balanced,
         )
-
-    def _candidates(self) -> list[Candidate]:
-        return [Candidate(member.player, member.capabilities) for member in self.seats.by_seat()]

@@ -9,7 +9,7 @@ from typing import get_args
 from kibitz_protocol.wire.lobbies import Arrangement, OpenSeat, ProgrammeItem
 from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.refusals import Code
-from kibitz_server.lobby.budget import ARRANGED, BOUNDS, CHANGES, MATCHES, LobbyLimits
+from kibitz_server.lobby.budget import ARRANGED, BOUNDS, CHANGES, MATCHES
 from kibitz_server.lobby.commands import (
     Arrange,
     Command,
@@ -22,16 +22,17 @@ from kibitz_server.lobby.commands import (
 )
 from kibitz_server.lobby.engine import DEFAULT_LIMITS
 from kibitz_server.lobby.entries import Entry, Readied
+from kibitz_server.net.rate_limit import RateLimits
 from tests.server.lobby.test_engine import LobbyDriver, player, settings
 
 HOUR_MS = 3_600_000
-LIMITS = {limit.name for limit in fields(LobbyLimits)}
+LIMITS = {limit.name for limit in fields(RateLimits) if limit.name.startswith("lobby_")}
 
 
 def test_every_kind_of_entry_has_a_bound() -> None:
     assert set(BOUNDS) == set(get_args(Entry))
-    assert LIMITS - {"changes_a_player"} == {CHANGES, MATCHES, ARRANGED}
-    assert LIMITS - set(BOUNDS.values()) == {"changes_a_player"}
+    assert LIMITS - {"lobby_changes_a_player"} == {CHANGES, MATCHES}
+    assert (LIMITS | {ARRANGED}) - set(BOUNDS.values()) == {"lobby_changes_a_player"}
 
 
 def until_refused(room: LobbyDriver, make: Callable[[int], list[Command]]) -> Refuse:
@@ -51,7 +52,7 @@ def test_a_player_changes_so_much_in_an_hour() -> None:
         refused = until_refused(room, lambda number: [Ready("ada", not number % 2)])
         assert refused.code is Code.RATE_LIMITED
         assert refused.retry_after_ms
-        limit = DEFAULT_LIMITS.changes_a_player
+        limit = DEFAULT_LIMITS.lobby_changes_a_player
         most = limit.burst + hours * HOUR_MS / 1000 * limit.per_second
         assert sum(isinstance(each, Readied) for each in room.entries()) <= most
         before = len(room.log)
@@ -65,7 +66,7 @@ def test_all_players_together_change_so_much_in_an_hour() -> None:
     room = LobbyDriver(settings())
     refused = until_refused(room, lambda n: [Join(player(f"p{n}")), Leave(f"p{n}")])
     assert refused.code is Code.RATE_LIMITED
-    assert len(room.log) <= 2 * DEFAULT_LIMITS.changes.burst + 2
+    assert len(room.log) <= 2 * DEFAULT_LIMITS.lobby_changes.burst + 2
     room.now += refused.retry_after_ms or 0
     assert not isinstance(room.command(Join(player("late")))[0], Refuse)
 
@@ -101,7 +102,7 @@ def test_what_a_host_arranges_has_a_budget() -> None:
 
 
 def test_matches_beyond_the_budget_begin_later() -> None:
-    most = int(DEFAULT_LIMITS.matches.burst)
+    most = int(DEFAULT_LIMITS.lobby_matches.burst)
     programme = [ProgrammeItem(game="toy", games=most + 50)]
     room = LobbyDriver(settings(programme=programme, at_once=50))
     for name in ("ada", "bob"):
@@ -116,4 +117,4 @@ def test_matches_beyond_the_budget_begin_later() -> None:
         room.wait(room.deadline - room.now)
         room.play()
     assert room.engine.state.round.done == most + 50
-    assert room.now >= 50 / DEFAULT_LIMITS.matches.per_second * 1000
+    assert room.now >= 50 / DEFAULT_LIMITS.lobby_matches.per_second * 1000

@@ -892,13 +892,6 @@ def test_who_may_watch(watchable: bool, stranger: bool) -> None:
 @pytest.mark.parametrize(
     ("chosen", "code", "part"),
     [
-        (settings(OpenSeat()), Code.BAD_SEATS, "'toy' with 2 seats"),
-        (settings(OpenSeat(), HouseSeat(personality="hex/mcts")), Code.BAD_SEATS, "there are 1"),
-        (
-            settings(OpenSeat(), OpenSeat(), HouseSeat(personality="hex/mcts")),
-            Code.BAD_SEATS,
-            "'hex/mcts' plays no game",
-        ),
         (settings(OpenSeat(), ReservedSeat(name="a/b")), Code.NAME_INVALID, "solidus"),
         (settings(ReservedSeat(name="ada"), ReservedSeat(name="АDA")), Code.BAD_SEATS, "'АDA'"),
         (
@@ -1002,7 +995,7 @@ def test_the_host_arranges_match_by_match() -> None:
     assert (room.engine.state.phase, room.view(None).planned) == ("running", 0)
     effects = arrange(room, match("b1.1", "bob", "ada"), match("b1.2", "ada", "bob"))
     assert kinds(effects) == ["arranged", "AnswerArranged", "match_begun", "BeginMatch"]
-    assert of(AnswerArranged, effects) == [AnswerArranged("host", ["b1.1", "b1.2"])]
+    assert of(AnswerArranged, effects) == [AnswerArranged(["b1.1", "b1.2"])]
     (begin,) = of(BeginMatch, effects)
     assert begin.planned.tag == "b1.1"
     assert [each.name for each in begin.planned.players] == ["bob", "ada"]

@@ -7,6 +7,7 @@ import itertools
 import math
 import re
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -21,7 +22,6 @@ from kibitz_protocol.wire.records import Player
 from kibitz_server.lobby.schedule import (
     MAX_OVERTAKE,
     SEED_LIMIT,
-    Candidate,
     PlannedMatch,
     Programme,
     Unplayable,
@@ -29,13 +29,16 @@ from kibitz_server.lobby.schedule import (
     unable_reason,
     uneven_blocks_problem,
 )
+from kibitz_server.lobby.seats import SeatedMember
 from tests.tools.profiles import some
 
 
-def candidates(count: int, at_once: int = 1) -> list[Candidate]:
+def candidates(count: int, at_once: int = 1) -> list[SeatedMember]:
     return [
-        Candidate(
-            Player(player=str(index), name=f"p{index}", kind="bot"), Capabilities(at_once=at_once)
+        SeatedMember(
+            Player(player=str(index), name=f"p{index}", kind="bot"),
+            index,
+            Capabilities(at_once=at_once),
         )
         for index in range(count)
     ]
@@ -373,7 +376,7 @@ def test_too_few_members_are_refused_with_a_sentence() -> None:
 def test_a_bot_is_planned_only_for_what_it_claims() -> None:
     others = candidates(3)
     chess = Capabilities(games=[GameClaim(game="chess")])
-    others[1] = Candidate(others[1].player, chess)
+    others[1] = replace(others[1], capabilities=chess)
     programme = Programme.of_round([item(games=2)], others, round=1, base_seed=0, hidden=())
     assert who(matches_of(programme)) == ["02", "20"]
 

@@ -17,10 +17,10 @@ OPEN = {"kind": "open"}
 
 
 class Launcher:
-    """A catalog of one game's bots: one supports any number of seats, one only two."""
+    """A catalog with two bots of a game, of which one plays only with two seats."""
 
     def bots(self) -> Sequence[HouseBotLine]:
-        return house_bot("grid/any"), house_bot("grid/two", seats=[2])
+        return house_bot("grid/any"), house_bot("grid/two", seats=[2]), house_bot("race/any")
 
     def flaw(self, personality: str) -> str | None:
         return "depth: expected a whole number from 0, not 'no'" if "=no" in personality else None
@@ -95,6 +95,17 @@ def test_what_can_be_played_is_not_objected_to(asked: LobbySettings) -> None:
             "bad_seats",
             "settings.programme.1: 'grid' with 3 seats needs as many seats in the lobby that can"
             " play it, but there are 2",
+        ),
+        (
+            settings(OPEN),
+            "bad_seats",
+            "settings.programme.0: 'grid' with 2 seats needs as many seats in the lobby that can"
+            " play it, but there are 1",
+        ),
+        (
+            settings(OPEN, OPEN, house("race/any")),
+            "bad_seats",
+            "settings.seats.2: 'race/any' does not play 'grid'",
         ),
         (
             settings(OPEN, OPEN, spectating={"mode": "shoulder", "seat": 7}),
