@@ -18,10 +18,10 @@ Node's WebSocket sends it, without `Origin`. For plain pages this check stops sc
 from reading them; links to them work.
 
 **Client address.** Behind a proxy every connection comes from the proxy's address. If the operator
-trusts the proxy, the client's address is the rightmost one in `X-Forwarded-For` or `Forwarded` (RFC
-7239) that is not a trusted proxy's own. The client may have forged everything to the left of it. If
-the sender is not a trusted proxy, the headers have one use: they show that a connection from this
-machine comes from a proxy, not from a local program.
+trusts the proxy, the client's address is the rightmost one in `X-Forwarded-For` that is not a
+trusted proxy's own. The client may have forged everything to the left of it. If the sender is not a
+trusted proxy, headers of proxies have one use: they show that a connection from this machine comes
+from a proxy, not from a local program.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ _BROWSERS_ONLY: Final = ("Sec-Fetch-Site", "Sec-Fetch-Dest", "Sec-CH-UA", "Cooki
 _HOST: Final = re.compile(
     r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[^:\[\]/?#@\s]+))(?::[0-9]{1,5})?"
 )
-_FORWARDED_FOR: Final = re.compile(r'(?:^|;)\s*for=(?:"([^"]*)"|([^;",\s]*))', re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +139,10 @@ class AccessPolicy:
     def client_address(self, headers: Headers, address: str) -> ClientAddress:
         """Return the address of the client whose request arrived from `address`."""
         local = is_loopback(address)
-        if not self.is_proxy(address):
+        hops = _x_forwarded_for(headers) if self.is_proxy(address) else []
+        if not hops:
             return ClientAddress(address, local and not is_forwarded(headers))
-        ways = [_x_forwarded_for(headers), _forwarded(headers)]
-        clients = {self._client(hops, address) for hops in ways if hops}
-        if not clients:
-            return ClientAddress(address, local and not is_forwarded(headers))
-        if len(clients) > 1:  # one of the headers may be forged
-            return ClientAddress(address, False)
-        client = clients.pop()
+        client = self._client(hops, address)
         return ClientAddress(client, local and client != address and is_loopback(client))
 
     def _client(self, hops: Sequence[str], address: str) -> str:
@@ -234,16 +228,6 @@ def _is_browser(headers: Headers) -> bool:
 def _x_forwarded_for(headers: Headers) -> list[str]:
     whole = ",".join(headers.get_all("X-Forwarded-For"))
     return [_without_port(hop) for hop in whole.split(",") if hop.strip()]
-
-
-def _forwarded(headers: Headers) -> list[str]:
-    """Return the value of `for` in each element, or an unknown hop if it has none."""
-    whole = ",".join(headers.get_all("Forwarded"))
-    hops = []
-    for element in filter(str.strip, whole.split(",")):
-        match = _FORWARDED_FOR.search(element)
-        hops.append("" if match is None else _without_port(match[1] or match[2] or ""))
-    return hops
 
 
 def _without_port(hop: str) -> str:
