@@ -58,15 +58,14 @@ def explain(error: ValidationError, data: bytes | bytearray | str) -> str:
     if details[0]["type"] == "json_invalid":
         return _cut(f"not JSON: {details[0]['ctx']['error']}")
     whole = from_json(data)
-    placed = [(_path(detail, whole), detail) for detail in details]
+    placed = [(*_placed(detail, whole), detail) for detail in details]
     # If a value fits no branch of a union, pydantic reports one error per branch, in sequence. If a
     # branch matched in part, its error has a deeper path.
     first = placed[0][0]
-    same = [(path, detail) for path, detail in placed if path[: len(first)] == first]
-    deepest = max(len(path) for path, _ in same)
-    path = next(path for path, _ in same if len(path) == deepest)
-    reasons = [detail for other, detail in same if other == path]
-    return _cut(_sentence(path, reasons, _value_at(whole, path)))
+    same = [each for each in placed if each[0][: len(first)] == first]
+    path, value, _ = max(same, key=lambda each: len(each[0]))
+    reasons = [detail for other, _, detail in same if other == path]
+    return _cut(_sentence(path, reasons, value))
 
 
 def first_problem(error: ValidationError, *path: str) -> str:
@@ -76,21 +75,11 @@ def first_problem(error: ValidationError, *path: str) -> str:
     return f"{where}: {first['msg']}" if where else first["msg"]
 
 
-def _value_at(whole: object, path: tuple[int | str, ...]) -> object:
-    """Return the value in the data at a path, or None if it is missing."""
-    here = whole
-    for part in path:
-        if isinstance(here, dict) and isinstance(part, str):
-            here = here.get(part)
-        elif isinstance(here, list) and isinstance(part, int):
-            here = here[part]
-    return here
+def _placed(detail: ErrorDetails, whole: object) -> tuple[tuple[int | str, ...], object]:
+    """Return the parts of the error's location that are in the data, and the value there.
 
-
-def _path(detail: ErrorDetails, whole: object) -> tuple[int | str, ...]:
-    """Return the parts of the error's location that are in the data, without branches of unions.
-
-    The name of a missing field is not in the data, but is kept as the last part.
+    Branches of unions are left out. The name of a missing field is not in the data, but is kept as
+    the last part.
     """
     path: list[int | str] = []
     here = whole
@@ -100,7 +89,7 @@ def _path(detail: ErrorDetails, whole: object) -> tuple[int | str, ...]:
             path.append(part)
     if detail["type"] == "missing":
         path.append(detail["loc"][-1])
-    return tuple(path)
+    return tuple(path), here
 
 
 def _step(here: object, part: int | str, index: int) -> tuple[bool, object]:
