@@ -13,9 +13,8 @@ This module starts no threads or tasks; a waiting job is the caller's coroutine.
 
 from __future__ import annotations
 
-import contextlib
 from asyncio import AbstractEventLoop, Future
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -54,15 +53,13 @@ class JobQueue:
         self._loop = loop
         self._limits = limits or JobLimits()
         self._running: set[str] = set()
-        self._queues: dict[str, deque[Future[None]]] = {}
-        """The waiting jobs by player; the player whose turn is next comes first."""
-        self._waiting = 0
-        self._by_address: Counter[str] = Counter()
-        """The number of waiting jobs from each address."""
+        self._queues: dict[str, deque[tuple[Future[None], str | None]]] = {}
+        """The waiting jobs by player, each with its address; the player whose turn is next comes
+        first."""
 
     @property
     def waiting(self) -> int:
-        return self._waiting
+        return sum(map(len, self._queues.values()))
 
     @property
     def running(self) -> int:
@@ -79,7 +76,8 @@ class JobQueue:
         address.
         """
         if player in self._running or len(self._running) >= self._limits.at_once:
-            await self._wait_at_address(player, address, people)
+            self._admit(player, address, people)
+            await self._wait(player, address)
         else:
             self._running.add(player)
         try:
@@ -88,33 +86,24 @@ class JobQueue:
             self._running.discard(player)
             self._start_next()
 
-    async def _wait_at_address(self, player: str, address: str | None, people: int) -> None:
-        if address is None:
-            await self._wait(player)
-            return
-        if self._by_address[address] >= max(self._limits.waiting_an_address, people):
+    def _admit(self, player: str, address: str | None, people: int) -> None:
+        """Raise `QueueFull` if the limits do not allow one more job to wait."""
+        limits, own = self._limits, len(self._queues.get(player, ()))
+        near = sum(each == address for line in self._queues.values() for _, each in line)
+        if address is not None and near >= max(limits.waiting_an_address, people):
             message = "too many requests from your address are waiting; try again later"
-            raise QueueFull(message, self._limits.retry_after_ms)
-        self._by_address[address] += 1
-        try:
-            await self._wait(player)
-        finally:
-            self._by_address[address] -= 1
-            if not self._by_address[address]:
-                del self._by_address[address]
+        elif own >= limits.waiting_a_player:
+            message = f"{own} of your requests are waiting; try again later"
+        elif self.waiting >= limits.waiting:
+            message = "too many requests are waiting; try again later"
+        else:
+            return
+        raise QueueFull(message, limits.retry_after_ms)
 
-    async def _wait(self, player: str) -> None:
+    async def _wait(self, player: str, address: str | None) -> None:
         """Wait until `_start_next` starts the player's job."""
-        limits = self._limits
-        line = self._queues.get(player, ())
-        if len(line) >= limits.waiting_a_player:
-            message = f"{len(line)} of your requests are waiting; try again later"
-            raise QueueFull(message, limits.retry_after_ms)
-        if self._waiting >= limits.waiting:
-            raise QueueFull("too many requests are waiting; try again later", limits.retry_after_ms)
         come: Future[None] = self._loop.create_future()
-        self._queues.setdefault(player, deque()).append(come)
-        self._waiting += 1
+        self._queues.setdefault(player, deque()).append((come, address))
         try:
             await come
         except BaseException:
@@ -126,11 +115,10 @@ class JobQueue:
             raise
 
     def _withdraw(self, player: str, come: Future[None]) -> None:
-        line = self._queues.get(player, deque())
-        with contextlib.suppress(ValueError):
-            line.remove(come)
-            self._waiting -= 1
-        if not line:
+        left = deque(job for job in self._queues.get(player, ()) if job[0] is not come)
+        if left:
+            self._queues[player] = left
+        else:
             self._queues.pop(player, None)
 
     def _start_next(self) -> None:
@@ -140,8 +128,7 @@ class JobQueue:
             if player is None:
                 return
             line = self._queues.pop(player)
-            come = line.popleft()
-            self._waiting -= 1
+            come, _ = line.popleft()
             if line:
                 self._queues[player] = line  # the player moves behind all other waiting players
             if come.cancelled():

@@ -77,7 +77,7 @@ async def test_an_address_has_no_more_lines_than_its_share() -> None:
         await scenario.ask("eve 4", address="192.0.2.1")
     await scenario.settle(6)
     await asyncio.gather(*far, *here)
-    assert (len(scenario.begun), scenario.jobs._by_address) == (6, {})
+    assert (len(scenario.begun), scenario.jobs._queues) == (6, {})
 
 
 async def test_an_address_of_many_people_has_a_line_for_each() -> None:
@@ -88,7 +88,7 @@ async def test_an_address_of_many_people_has_a_line_for_each() -> None:
         await scenario.ask("eve 5", address="192.0.2.1", people=3)
     await scenario.settle(4)
     await asyncio.gather(*far)
-    assert (len(scenario.begun), scenario.jobs._by_address) == (4, {})
+    assert (len(scenario.begun), scenario.jobs._queues) == (4, {})
 
 
 async def test_who_is_cancelled_gives_its_place_and_its_turn_away() -> None:
