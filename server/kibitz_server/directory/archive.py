@@ -31,6 +31,7 @@ from kibitz_server.match import report as match_report
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.history import NO_EVENTS, Page, PositionCache, read_page
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.shown import seat_in
 from kibitz_server.match.state import BrokenLog
 from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.net.connections import counted_address
@@ -128,7 +129,7 @@ class Archive:
         closed, setup, game = await self._closed_match(request.match)
         if request.first > closed.tail:
             return NO_EVENTS
-        own = _seat_in(setup, identity.key)
+        own = seat_in(setup.seats, identity.key)
         async with self._job_turn(peer, identity):
             return await self._page(game, setup, closed.number, request, REFEREE, own, peer.views)
 
@@ -299,10 +300,3 @@ def _may_have_had_seat(identity: Identity, setup: Setup, closed: Closed) -> bool
     name all other players.
     """
     return identity.player.kind == "house" or _had_seat(identity.key, setup, closed)
-
-
-def _seat_in(setup: Setup, player: str) -> int | None:
-    for seat, owner in enumerate(setup.seats):
-        if owner.player == player:
-            return seat
-    return None

@@ -72,10 +72,11 @@ class Loader:
         """Return the result of a match that is not running; None if there was no such match."""
         if not self._store.exists(match):
             return None
-        result = _result_of_brief(self._store.summary(match)) or _result_of_footer(
-            self._store.footer(match)
+        return (
+            _result_in(MatchBrief, self._store.summary(match))
+            or _result_in(Footer, self._store.footer(match))
+            or aborted_result(seats, DAMAGED_LOG)
         )
-        return result or aborted_result(seats, DAMAGED_LOG)
 
     def _from_checkpoint(self, game: Game, setup: Setup, stored: Stored) -> MatchEngine | None:
         """Return a match from its checkpoint and later entries, or None if that fails."""
@@ -114,15 +115,8 @@ def games_of(matches: Iterable[Stored | StoreError]) -> set[str]:
     return games
 
 
-def _result_of_brief(line: bytes | None) -> Result | None:
+def _result_in(model: type[MatchBrief | Footer], line: bytes | None) -> Result | None:
     try:
-        return None if line is None else MatchBrief.model_validate_json(line).result
-    except ValidationError:
-        return None
-
-
-def _result_of_footer(line: bytes | None) -> Result | None:
-    try:
-        return None if line is None else Footer.model_validate_json(line).result
+        return None if line is None else model.model_validate_json(line).result
     except ValidationError:
         return None

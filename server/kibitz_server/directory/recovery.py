@@ -38,10 +38,6 @@ class OpenStreams(NamedTuple):
     lobbies: list[Stored]
 
 
-def _is_match(stored: Stored | StoreError) -> bool:
-    return isinstance(stored, Stored) and stored.stream.kind == "match"
-
-
 class Recovery:
     """Restores one server's matches and lobbies."""
 
@@ -88,8 +84,7 @@ class Recovery:
 
     async def load_rules(self, read: Mapping[str, Stored | StoreError]) -> None:
         """Load the rules needed for matches taken over from another node."""
-        matches = [stored for stored in read.values() if _is_match(stored)]
-        await self._rules.load(games_of(matches))
+        await self._rules.load(games_of(read.values()))
 
     def take_up(self, taken: TakenLobby, stored: Mapping[str, Stored | StoreError]) -> None:
         """Restore a lobby and its matches, taken over from another node."""
