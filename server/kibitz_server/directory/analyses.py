@@ -87,13 +87,9 @@ class Progress:
 
 @dataclass(slots=True)
 class _Job:
-    match: str
     plies: int
     address: str | None
     done: int = 0
-
-    def progress(self, ahead: int) -> Progress:
-        return Progress(ahead, self.done, self.plies)
 
 
 class Analyses:
@@ -108,9 +104,8 @@ class Analyses:
         self._analyze = analyze
         self._spawn = spawn
         self._limits = limits or AnalysisLimits()
-        self._running: _Job | None = None
-        self._waiting: dict[str, _Job] = {}
-        """The matches that wait, in the order of their requests."""
+        self._jobs: dict[str, _Job] = {}
+        """The match that is analyzed now, then those that wait, in the order of their requests."""
         self._finished: LRUCache[str, bytes | AnalysisFailed]
         self._finished = LRUCache(self._limits.cache_bytes)
 
@@ -127,58 +122,52 @@ class Analyses:
             raise finished
         if finished is not None:
             return finished
-        if self._running is not None and self._running.match == match:
-            return self._running.progress(0)
-        if match not in self._waiting:
+        if match not in self._jobs:
             self._admit(address, people)
-            self._waiting[match] = _Job(match, plies, address)
-            if self._running is None:
-                self._start_next()
-                return self.ask(match, plies)
-        return self._waiting[match].progress(1 + list(self._waiting).index(match))
+            self._jobs[match] = _Job(plies, address)
+            if len(self._jobs) == 1:
+                self._spawn(self._run)
+        job = self._jobs[match]
+        return Progress(list(self._jobs).index(match), job.done, job.plies)
 
     def _admit(self, address: str | None, people: int) -> None:
         """Raise `QueueFull` if the limits do not allow one more match to wait."""
-        limits = self._limits
-        own = sum(job.address == address for job in self._waiting.values())
+        limits, waiting = self._limits, list(self._jobs.values())[1:]
+        own = sum(job.address == address for job in waiting)
         if address is not None and own >= max(limits.waiting_an_address, people):
             message = (
                 f"{own} matches from your address are already waiting for analysis; try again later"
             )
-            raise QueueFull(message, limits.retry_after_ms)
-        if len(self._waiting) >= limits.waiting:
+        elif len(waiting) >= limits.waiting:
             message = "too many matches are already waiting for analysis; try again later"
-            raise QueueFull(message, limits.retry_after_ms)
-
-    def _start_next(self) -> None:
-        if not self._waiting:
+        else:
             return
-        job = self._waiting.pop(next(iter(self._waiting)))
-        self._running = job
-        self._spawn(lambda: self._run(job))
+        raise QueueFull(message, limits.retry_after_ms)
 
-    async def _run(self, job: _Job) -> None:
+    async def _run(self) -> None:
+        while self._jobs:
+            match, job = next(iter(self._jobs.items()))
+            finished = await self._finish(match, job)
+            weight = len(finished) if isinstance(finished, bytes) else len(str(finished))
+            self._finished.put(match, finished, weight)
+            del self._jobs[match]
+
+    async def _finish(self, match: str, job: _Job) -> bytes | AnalysisFailed:
         def judged(moves: int) -> None:
             job.done = moves
 
         limits = self._limits
         ms = max(1, min(limits.turn_ms, limits.match_ms // max(1, job.plies)))
-        finished: bytes | AnalysisFailed
         try:
-            finished = await self._analyze(job.match, ms, judged)
-            if len(finished) > limits.cache_bytes:
-                raise AnalysisFailed("this match is too long to be analyzed here")
+            finished = await self._analyze(match, ms, judged)
         except AnalysisFailed as error:
-            finished = error
+            return error
         except Exception:  # a full disk, for example; continue with the other matches
-            LOG.exception("the analysis of match %s failed", job.match)
-            finished = AnalysisFailed(
-                "the analysis of this match failed; the server's log says why"
-            )
-        weight = len(finished) if isinstance(finished, bytes) else len(str(finished))
-        self._finished.put(job.match, finished, weight)
-        self._running = None
-        self._start_next()
+            LOG.exception("the analysis of match %s failed", match)
+            return AnalysisFailed("the analysis of this match failed; the server's log says why")
+        if len(finished) > limits.cache_bytes:
+            return AnalysisFailed("this match is too long to be analyzed here")
+        return finished
 
 
 class AnalysisProcesses:
