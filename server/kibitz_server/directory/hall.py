@@ -73,7 +73,6 @@ class Hall:
         self._next_order = count(1)
         """Numbers the matches in the order in which their ends are announced."""
         self._rating_lists: dict[str, LadderTable] = {}
-        self._rating_versions: dict[str, int] = {}
         self._ratings_read_at = float("-inf")
         """The time at which the rating lists were last requested."""
         self._timer: TimerHandle | None = None
@@ -210,27 +209,25 @@ class Hall:
             return
         if self._told is None:
             return
-        versions = {game: rating_list.matches(game) for game in rating_list.games()}
         former = self._rating_lists
         self._rating_lists = {
             game: former[game]
-            if game in former and versions[game] == self._rating_versions.get(game)
+            if game in former and former[game].matches == rating_list.matches(game)
             else LadderTable(
                 game=game,
                 players=len(lines := rating_list.lines(game)),
-                matches=versions[game],
+                matches=rating_list.matches(game),
                 lines=lines[:RATING_LINES],
             )
-            for game in versions
+            for game in rating_list.games()
         }
-        self._rating_versions = versions
 
     # --- the end ----------------------------------------------------------------------------
 
     def _forget(self) -> None:
         """Drop all state, because there are no subscribers."""
         self._told = self._whole = None
-        self._rating_lists, self._rating_versions = {}, {}
+        self._rating_lists = {}
         self._cancel_timer()
 
     def _cancel_timer(self) -> None:
