@@ -129,9 +129,11 @@ class Tails:
             tail = self._tails.get(key) or await self._open(key)
             more = not tail.over and tail.read_at < arrived
             while more:
-                tail.read_at = next(self._order)
+                began = next(self._order)
                 new = await self._logs.new_entries([tail.stream])
                 more = self._tails.get(key) is tail and await self._take(tail, new.get(key))
+                if not more:
+                    tail.read_at = began
         if key in self._unreadable:
             raise CannotFollow(f"the log of match {key} cannot be read")
         if not tail.over and self._tails.get(key) is not tail:

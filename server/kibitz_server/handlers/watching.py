@@ -211,12 +211,14 @@ class WatchHandlers:
         while awaited.wanted:
             try:
                 match = self._directory.matches.get(key) or await tails.follow(key)
-            except CannotFollow:
+            except (BetweenNodes, StoreError):
+                match = None
+            except Exception as error:
+                if not isinstance(error, CannotFollow):
+                    LOG.exception("cannot follow match %s", key)
                 if awaited.wanted:
                     _send_away(peer, key)
                 return
-            except (BetweenNodes, StoreError):
-                match = None
             if match is None or self._directory.watched(key) is not match:
                 await asyncio.sleep(RETRY_S)
             elif awaited.wanted:

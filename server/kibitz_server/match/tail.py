@@ -64,7 +64,7 @@ class MatchTail(WatchedMatch):
         self.caught_up = False
         """Whether the existing log has been read; until then no spectators are admitted."""
         self.read_at = -1
-        """When the last read of the whole log began, in the order of `directory.tails`."""
+        """When the last complete read of the log began, in the order of `directory.tails`."""
         self._past: list[EntryView] = []
         """The entries read before `caught_up` that must still be shown with a delay."""
         self._turn_read = (-1, 0)

@@ -170,6 +170,22 @@ async def test_who_comes_is_shown_no_less_than_was_durable_when_it_asked() -> No
     assert scene.tails.get(KEY) is tail
 
 
+async def test_who_waits_for_a_reading_that_fails_reads_itself() -> None:
+    scene = Scene()
+    ask = scene.logs.new_entries
+
+    async def fail_once(streams: Sequence[Stream]) -> dict[str, NewEntries | StoreError]:
+        scene.logs.new_entries = ask  # type: ignore[method-assign]
+        raise UnusableDatabase("planted")
+
+    scene.logs.new_entries = fail_once  # type: ignore[method-assign]
+    scene.move()
+    first, second = await asyncio.gather(scene.begun(), scene.begun(), return_exceptions=True)
+    assert isinstance(first, UnusableDatabase)
+    assert isinstance(second, MatchTail)
+    assert second.state.seq == 1
+
+
 async def test_an_answer_to_an_earlier_question_lets_nobody_in() -> None:
     scene = Scene()
     await scene.begun()
