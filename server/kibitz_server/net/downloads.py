@@ -7,7 +7,8 @@ No download starts while the running ones use too much memory.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 PIECE_BYTES = 64 * 1024
@@ -32,22 +33,14 @@ class DownloadLimits:
     """Seconds after which a refused client should retry."""
 
 
+@dataclass(eq=False, slots=True)
 class Download:
-    """A record that is being sent. The caller must call `end`."""
+    """A record that is being sent."""
 
-    def __init__(self, downloads: Downloads, address: str | None) -> None:
-        self._downloads = downloads
-        self._address = address
-        self._held_bytes = 0
-
-    def hold(self, size: int) -> None:
-        """Set the number of bytes of this download that are in memory now."""
-        self._downloads.held_bytes += size - self._held_bytes
-        self._held_bytes = size
-
-    def end(self) -> None:
-        self.hold(0)
-        self._downloads.ended(self._address)
+    address: str | None
+    """The address that receives it; None for this machine."""
+    held_bytes: int = 0
+    """Its bytes that are in memory now."""
 
 
 class Downloads:
@@ -55,10 +48,16 @@ class Downloads:
 
     def __init__(self, limits: DownloadLimits | None = None) -> None:
         self.limits = limits or DownloadLimits()
-        self.count = 0
-        self.held_bytes = 0
+        self._running: set[Download] = set()
+
+    @property
+    def count(self) -> int:
+        return len(self._running)
+
+    @property
+    def held_bytes(self) -> int:
         """The bytes in memory of all downloads together."""
-        self._by_address: Counter[str] = Counter()
+        return sum(download.held_bytes for download in self._running)
 
     def full(self) -> bool:
         """Return whether downloads are blocked for all addresses."""
@@ -69,19 +68,15 @@ class Downloads:
 
         `people` is the number of people that the address counts as, 0 for an ordinary address.
         """
-        most = max(self.limits.an_address, people)
-        return address is not None and self._by_address[address] >= most
+        own = sum(download.address == address for download in self._running)
+        return address is not None and own >= max(self.limits.an_address, people)
 
-    def begin(self, address: str | None) -> Download:
-        """Start counting a download; the caller must have checked `full` and `address_is_full`."""
-        self.count += 1
-        if address is not None:
-            self._by_address[address] += 1
-        return Download(self, address)
-
-    def ended(self, address: str | None) -> None:
-        self.count -= 1
-        if address is not None:
-            self._by_address[address] -= 1
-            if not self._by_address[address]:
-                del self._by_address[address]
+    @contextmanager
+    def begin(self, address: str | None) -> Iterator[Download]:
+        """Count a download within the block; check `full` and `address_is_full` before."""
+        download = Download(address)
+        self._running.add(download)
+        try:
+            yield download
+        finally:
+            self._running.discard(download)

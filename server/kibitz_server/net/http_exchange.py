@@ -277,22 +277,22 @@ class HttpExchange:
     ) -> None:
         """Send a record and half-close; after a read error the record is incomplete."""
         context, here = self._context, self._peer
-        download = context.downloads.begin(address)
         piece_s = context.downloads.limits.piece_s
-        self._sender = PageSender(
+        self._sender = sender = PageSender(
             context.loop, here.transport, here.send_queue, lambda: here.leave(piece_s)
         )
         here.leave(PAGE_TIMEOUT_S)
         try:
-            if await self._sender.send(page, download, head=head, chunked=chunked):
-                half_close(here.transport)
-                if self._eof_received:
-                    here.transport.close()
+            with context.downloads.begin(address) as download:
+                sent = await sender.send(page, download, head=head, chunked=chunked)
         except Exception:
             LOG.exception("cannot read a record")
             here.abort()
-        finally:
-            download.end()
+            return
+        if sent:
+            half_close(here.transport)
+            if self._eof_received:
+                here.transport.close()
 
     # --- writing ----------------------------------------------------------------------------
 

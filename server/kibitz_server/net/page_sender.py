@@ -70,13 +70,13 @@ class PageSender:
         async for piece in pieces:
             if self._lost:  # the client may be gone by now
                 return False
-            download.hold(len(piece))
+            download.held_bytes = len(piece)
             self._expect_progress()
             self._transport.write(http.chunk(piece) if chunked else piece)
             await self._wait_writable()
             if self._lost:
                 return False
-            download.hold(0)
+            download.held_bytes = 0
         if chunked:
             self._transport.write(http.LAST_CHUNK)
         return True

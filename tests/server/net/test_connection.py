@@ -296,7 +296,7 @@ async def test_records_on_their_way_have_limits() -> None:
     for reader in (*readers[1:], again):
         reader.line.connection.connection_lost(None)
         await reader.task
-    assert rig.downloads._by_address == {}
+    assert rig.downloads.count == 0
 
 
 async def test_an_address_of_many_people_has_a_record_for_each() -> None:
@@ -319,7 +319,7 @@ async def test_an_address_of_many_people_has_a_record_for_each() -> None:
     for reader in (*readers, other):
         reader.line.connection.connection_lost(None)
         await reader.task
-    assert rig.downloads._by_address == {}
+    assert rig.downloads.count == 0
 
 
 async def test_where_too_much_is_in_memory_nobody_begins() -> None:
