@@ -6,6 +6,7 @@ To debug a failing seed, run ``simulate(seed, GAME, directory)``, which reproduc
 from __future__ import annotations
 
 import dataclasses
+import faulthandler
 import json
 import os
 import subprocess
@@ -109,6 +110,7 @@ def test_a_seed_is_the_same_world_in_another_process(directory: Path) -> None:
 @pytest.mark.slow
 def test_nothing_is_lost_in_thousands_of_worlds(directory: Path, report: ReportFigure) -> None:
     """T14 at the level of messages."""
+    faulthandler.cancel_dump_traceback_later()  # a slow machine takes longer than the test timeout
     worlds = (simulate(seed, GAME, directory) for seed in range(FEW_RUNS, FEW_RUNS + MANY_RUNS))
     assert violations_of(worlds) == {}
     bigger = (simulate(seed, GAME, directory, MORE_MATCHES) for seed in range(MANY_RUNS // 10))
