@@ -41,7 +41,7 @@ from tests.tools.simulation import (
 )
 
 ROOT = Path(__file__).parents[2]
-FEW_RUNS, MANY_RUNS = 40, 5000
+FEW_RUNS, MANY_RUNS = 16, 5000
 MORE_MATCHES = FaultRates(lobbies=5, games=4)
 FAILING_DISK = FaultRates(lobbies=3, outages=0.15, commit_failures=0.1, crashes=0.1)
 
@@ -80,7 +80,7 @@ def test_nothing_is_lost_in_any_world(directory: Path) -> None:
 
 
 def test_a_seed_is_a_world(directory: Path) -> None:
-    assert len({simulate(seed, GAME, directory).trace for seed in (1, 2, 3, 1, 2, 3)}) == 3
+    assert len({simulate(seed, GAME, directory).trace for seed in (1, 2, 1, 2)}) == 2
 
 
 @pytest.mark.e2e
@@ -163,7 +163,7 @@ def is_detected(
 
 def test_a_server_that_answers_before_the_commit_is_found_out(directory: Path) -> None:
     disk = EarlyAcknowledgingStore
-    assert is_detected(directory, "was acknowledged as", disk, begin=15, crashes=1.0)
+    assert is_detected(directory, "was acknowledged as", disk, crashes=2.0)
 
 
 def patched_method(kind: object, name: str, wrong: Callable[..., Any]) -> Any:
