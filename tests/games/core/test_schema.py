@@ -11,8 +11,9 @@ from kibitz_games.core.position import Position
 from tests.tools.profiles import some
 
 
-def _schema(name: str) -> dict[str, Any]:
-    return {"$ref": f"#/$defs/{name}", "$defs": schema.document()["$defs"]}
+def _validator(name: str) -> jsonschema.Draft202012Validator:
+    document: dict[str, Any] = {"$ref": f"#/$defs/{name}", "$defs": schema.document()["$defs"]}
+    return jsonschema.Draft202012Validator(document)
 
 
 def test_the_document_is_valid_and_the_same_every_time() -> None:
@@ -25,15 +26,15 @@ def test_the_document_is_valid_and_the_same_every_time() -> None:
 def test_what_travels_fits_the_schema(name: str) -> None:
     play = Position(registry.get(name))
     assert play.options is not None
-    moves, views = _schema(f"{name}.Move"), _schema(f"{name}.View")
-    jsonschema.validate(play.options.to_wire(), _schema(f"{name}.Options"))
+    moves, views = _validator(f"{name}.Move"), _validator(f"{name}.View")
+    _validator(f"{name}.Options").validate(play.options.to_wire())
     for _ in range(5):
         move = play.game.encode(play.state, play.legal[0])
-        jsonschema.validate(move.to_wire(), moves)
+        moves.validate(move.to_wire())
         play.push_move(move)
-        jsonschema.validate(play.view().to_wire(), views)
+        views.validate(play.view().to_wire())
 
 
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"board": "cube"}, _schema("chinese-checkers.Options"))
+        _validator("chinese-checkers.Options").validate({"board": "cube"})
