@@ -238,9 +238,15 @@ def on(world: SoloEnv, steps: int) -> list[Any]:
     return [*shown, info]
 
 
-@pytest.mark.parametrize("way", COPIES)
-@pytest.mark.parametrize("moment", ["made", "reset", "middle", "end"])
-@pytest.mark.parametrize("name", registry.names())
+MOMENTS = ("made", "reset", "middle", "end")
+COPIED = [
+    *(("number-merge", moment, way) for moment in MOMENTS for way in COPIES),
+    *((name, "middle", "pickle") for name in registry.names() if name != "number-merge"),
+]
+"""Every moment and way with one game, and the state of every other game once."""
+
+
+@pytest.mark.parametrize(("name", "moment", "way"), COPIED)
 def test_a_copy_goes_on_as_the_original_does(name: str, moment: str, way: str) -> None:
     world = learner(name)
     if moment != "made":
