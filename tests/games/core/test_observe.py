@@ -55,8 +55,19 @@ def check_dense_actions(game: Game, state: State) -> None:
     assert np.flatnonzero(learning.action_mask(game, state)).tolist() == sorted(numbers)
 
 
-@pytest.mark.parametrize(("game", "options", "seats"), CASES)
-@pytest.mark.parametrize("leaving", [False, True])
+LEAVING = [
+    pytest.param(game, options, seats, True, id=f"{name}-{i}-{seats}-leaving")
+    for name in registry.names()
+    for i, (game, options, seats) in enumerate(cases.setups(name))
+    if game.info.drops and seats > 2
+]
+"""Plays that continue when a seat leaves."""
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "seats", "leaving"),
+    [*(pytest.param(*case.values, False, id=case.id) for case in CASES), *LEAVING],
+)
 def test_random_plays(game: Game, options: Model, seats: int, leaving: bool) -> None:
     play, source = Position(game, options, seats, seed=9), random.Random(9)
     for ply in range(100_000):
@@ -65,7 +76,7 @@ def test_random_plays(game: Game, options: Model, seats: int, leaving: bool) -> 
             check_dense_actions(game, play.state)
         if play.to_act == TERMINAL:
             break
-        if leaving and game.info.drops and source.random() < 0.02:
+        if leaving and source.random() < 0.02:
             play.forfeit(source.randrange(seats))
         else:
             play.push(epsilon_greedy(play.state, play.legal, source, 0.3))
