@@ -161,7 +161,7 @@ def test_what_is_in_the_place_of_the_journal_is_named(tmp_path: Path) -> None:
 
 
 def test_what_is_in_the_place_of_a_result_is_named_and_nothing_is_lost(tmp_path: Path) -> None:
-    spec = f"{GENETIC}:generations=2,test=0"
+    spec = f"{GENETIC}:generations=2,population=10,test=0"
     (tmp_path / "best.json").mkdir()
     done = call(tmp_path, spec)
     assert done.exit_code == 1

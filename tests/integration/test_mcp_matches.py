@@ -20,6 +20,7 @@ from kibitz_games.core import registry
 from kibitz_games.core.game import Game
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat, ProgrammeItem
+from tests.tools.profiles import some
 from tests.tools.server_thread import server_thread
 
 SMALL: dict[str, dict[str, int]] = {
@@ -75,7 +76,7 @@ async def running_match(agent: Agent) -> str:
         await asyncio.sleep(0.02)
 
 
-@pytest.mark.parametrize("name", registry.names())
+@pytest.mark.parametrize("name", some(registry.names(), 2))
 async def test_agents_play_and_watch_a_match(name: str, tmp_path: Path) -> None:
     game = registry.get(name)
     seats = game.info.seats[0]
