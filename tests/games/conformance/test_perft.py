@@ -19,7 +19,7 @@ from kibitz_games.core import registry
 from kibitz_games.core.game import Game
 
 DATA = Path(__file__).parents[1] / "data"
-QUICK = 2_000_000 if kernels.compiled() else 20_000
+QUICK = 500_000 if kernels.compiled() else 20_000
 """Depths with more leaves are counted only in the slow set with machine code."""
 
 

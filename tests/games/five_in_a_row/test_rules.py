@@ -140,11 +140,11 @@ def test_open_windows_are_those_of_the_reference(
 
 @pytest.mark.parametrize("colour", five_in_a_row_models.COLOURS)
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("size", [5, 6, 10, 20])
+@pytest.mark.parametrize("size", [5, 6, 20])
 def test_every_window_wins_whichever_stone_comes_last(size: int, exact: bool, colour: str) -> None:
     """All directions, all edges and corners."""
     rows = windows(size)
-    for row in rows if size <= 10 else rows[::7]:
+    for row in rows if size < 20 else rows[::7]:
         for last in row:
             four = [spot for spot in row if spot != last]
             others = _scattered(size, row)
@@ -415,7 +415,7 @@ def _completing(state: Any, colour: int) -> set[int]:
 def test_urgent_are_the_own_five_or_else_the_cells_of_the_others(exact: bool) -> None:
     """If both have answered earlier threats, so that no older fours are left."""
     seen, moves = [0, 0, 0], np.zeros(rules.MAX_ACTIONS, np.int32)
-    for seed in range(30):
+    for seed in range(10):
         state: Any = _start(size=8, exact=exact)
         chance = random.Random(seed)
         while GAME.outcome(state) is None:

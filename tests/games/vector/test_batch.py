@@ -35,9 +35,8 @@ def assert_equal(games: VectorGame, play: int, single: Position) -> None:
 
 
 @pytest.mark.parametrize("name", registry.names())
-@pytest.mark.parametrize("seed", [0, 1])
-def test_batched_play_is_single_play(name: str, seed: int) -> None:
-    with VectorGame(name, SHORT.get(name), count=5, seed=seed, threads=2, deals=8) as games:
+def test_batched_play_is_single_play(name: str) -> None:
+    with VectorGame(name, SHORT.get(name), count=5, seed=0, threads=2, deals=8) as games:
         singles = [games.start(play, 1) for play in range(5)]
         ended = 0
         for _ in range(150):

@@ -115,7 +115,7 @@ def test_highlights_and_names_stay_inside_of_the_picture(name: str) -> None:
     """With the cursor at any place, the picture has the announced size and all places."""
     scene = SCENES[name]
     for scale in scales_of(scene):
-        for cell in scene.cells[:: max(1, len(scene.cells) // 20)]:
+        for cell in scene.cells[:: max(1, len(scene.cells) // 6)]:
             overlay = Overlay(cursor=cell.name, targets=frozenset({cell.name}), names=True)
             picture = canvas.draw(scene, scale, overlay)
             assert (picture.width, picture.height) == canvas.board_size(scene, scale)
