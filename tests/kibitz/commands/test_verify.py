@@ -170,9 +170,9 @@ def test_a_change_of_any_field_of_any_kind_of_line_is_found(tmp_path: Path) -> N
 
 
 def changes_found(tmp_path: Path, lines: Lines, found: list[Any], number: int) -> int:
-    """Change each value of a line in turn; return the number of detected changes."""
+    """Change values of a line in turn; return the number of detected changes."""
     tried = 0
-    for place in leaves(found[number]):
+    for place in some([*leaves(found[number])], 6):
         value: Any = found[number]
         for key in place:
             value = value[key]
