@@ -9,21 +9,11 @@ from pathlib import Path
 
 import click
 
+from docs.generate import sources
 from kibitz.cli import kibitz
 from tests.kibitz.conftest import commands
 
 ROOT = Path(__file__).parents[2]
-SOURCES = (
-    "protocol",
-    "games",
-    "search",
-    "training",
-    "server",
-    "bots",
-    "arena",
-    "clients",
-    "kibitz",
-)
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 FOREIGN = {"--fast"}
 """Flags of an engine in an example."""
@@ -44,19 +34,17 @@ def known_flags() -> set[str]:
 
 
 def sentences() -> Iterator[tuple[Path, str]]:
-    """Yield the string literals of all sources that are sentences, without docstrings."""
-    for package in SOURCES:
-        for path in sorted((ROOT / package).rglob("*.py")):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            docs = {
-                id(node.value)
-                for node in ast.walk(tree)
-                if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-            }
-            for node in ast.walk(tree):
-                text = node.value if isinstance(node, ast.Constant) else None
-                if isinstance(text, str) and id(node) not in docs and SENTENCE.search(text):
-                    yield path, text
+    """Yield string literals that are sentences, of modules with flags, without docstrings."""
+    for path, tree in sources.trees("--"):
+        docs = {
+            id(node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
+        for node in ast.walk(tree):
+            text = node.value if isinstance(node, ast.Constant) else None
+            if isinstance(text, str) and id(node) not in docs and SENTENCE.search(text):
+                yield path, text
 
 
 def test_flags_in_hints_are_flags_of_commands() -> None:
@@ -65,7 +53,8 @@ def test_flags_in_hints_are_flags_of_commands() -> None:
         (path, flag)
         for path, text in sentences()
         for flag in FLAG.findall(text)
-        if f'"{flag}"' not in path.read_text(encoding="utf-8")  # a tool with its own options
+        if f'"{flag}"'
+        not in (ROOT / path).read_text(encoding="utf-8")  # a tool with its own options
     ]
     assert len(named) > 20
     unknown = {flag: path for path, flag in named if flag not in known}
