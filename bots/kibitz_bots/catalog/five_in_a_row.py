@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import kibitz_search
-from kibitz_bots.catalog.parameters import PLIES, SEED, TABLE, TIME
+from kibitz_bots.catalog.parameters import BLUNDER, PLIES, SEED, TABLE, TIME
 from kibitz_bots.catalog.personality import (
     EngineSpec,
     NamedEvaluation,
@@ -60,7 +60,7 @@ PERSONALITIES = (
         EngineSpec(
             imported(f"{_SEARCH}.threat:Threat"), imported(f"{_SEARCH}.weights_file:fitted")
         ),
-        (SEED, TIME, PLIES, TABLE),
+        (SEED, BLUNDER, TIME, PLIES, TABLE),
         algorithm="threat",
         evaluation="classes of cells",
         weights=(_WEIGHTS / "board-15.json",),

@@ -109,6 +109,14 @@ SEED = Parameter(
     most=LARGEST,
     example=7,
 )
+BLUNDER = Parameter(
+    "blunder",
+    float,
+    0.0,
+    "the share of moves that it picks at random, 0 to 1",
+    most=1,
+    example=0.1,
+)
 TIME = Parameter(
     "time",
     float,
@@ -259,6 +267,7 @@ def mcts_options(
     """
     return (
         SEED,
+        BLUNDER,
         TIME,
         TREE_DEPTH,
         ITERATIONS,

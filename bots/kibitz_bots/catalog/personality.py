@@ -46,9 +46,9 @@ class NamedEvaluation:
 class EngineSpec:
     """A search and an evaluation; calling it with parameter values returns a bot.
 
-    Every search has the parameters ``seed``, ``time`` (seconds per move, 0 for no limit) and
-    ``depth`` (0 for no limit); ``evaluation`` is one of `choices`. All other parameters, and those
-    in `fixed`, are passed to the search.
+    Every search has the parameters ``seed``, ``time`` (seconds per move, 0 for no limit), ``depth``
+    (0 for no limit) and ``blunder`` (the share of random moves); ``evaluation`` is one of
+    `choices`. All other parameters, and those in `fixed`, are passed to the search.
     """
 
     search: SearchLoader
@@ -66,6 +66,7 @@ class EngineSpec:
         time: float = 0.0,
         depth: int = 0,
         *,
+        blunder: float = 0.0,
         evaluation: str | None = None,
         **parameters: Any,
     ) -> Bot:
@@ -76,6 +77,7 @@ class EngineSpec:
             self.search(),
             None if load is None else load(),
             seed=seed,
+            blunder=blunder,
             seconds=time or None,
             depth=depth,
             at_once=self.at_once,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from kibitz_bots.catalog.parameters import (
     ATTACK,
+    BLUNDER,
     DEFEND,
     DEPTH,
     NEAR,
@@ -110,7 +111,7 @@ GREEDY = Algorithm(
     name="greedy",
     load=imported("kibitz_search.algorithms.greedy:Greedy"),
     summary="plays the best single move, judged {by}",
-    parameters=(SEED,),
+    parameters=(SEED, BLUNDER),
     at_once=16,
 )
 IDDFS = Algorithm(
@@ -130,7 +131,7 @@ ALPHABETA = Algorithm(
     name="alphabeta",
     load=imported("kibitz_search.algorithms.alphabeta:AlphaBeta"),
     summary="prunes the minimax search to look much deeper, judged {by}",
-    parameters=(SEED, TIME, PLIES, TABLE),
+    parameters=(SEED, BLUNDER, TIME, PLIES, TABLE),
     seats=(2,),
 )
 MAXN = Algorithm(

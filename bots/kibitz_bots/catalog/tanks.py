@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kibitz_search
-from kibitz_bots.catalog.parameters import SEED
+from kibitz_bots.catalog.parameters import BLUNDER, SEED
 from kibitz_bots.catalog.personality import (
     EngineSpec,
     NamedEvaluation,
@@ -56,7 +56,7 @@ PERSONALITIES = (
         f"{_GAME}/explorer",
         "takes the shortest path to an unexplored place and never fires",
         EngineSpec(_PLANNER, imported(f"{_SEARCH}.planners:explorer"), at_once=16),
-        (SEED,),
+        (SEED, BLUNDER),
         algorithm="astar",
         evaluation="explorer",
     ),
@@ -64,7 +64,7 @@ PERSONALITIES = (
         f"{_GAME}/hunter",
         "explores, estimates where opponents are, turns and fires, and avoids lines of fire",
         EngineSpec(_PLANNER, imported(f"{_SEARCH}.planners:hunter"), at_once=16),
-        (SEED,),
+        (SEED, BLUNDER),
         algorithm="astar",
         evaluation="hunter",
     ),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kibitz_bots.sdk import Bot, Move, Turn
+from kibitz_bots.sdk import Bot, Move, Turn, rng_for
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, GameInfo
@@ -41,6 +41,7 @@ class EngineBot(Bot):
     If `evaluation` is None, every unfinished position has the value 0. `seconds` is the time limit
     per move, None to follow the clock. `depth` limits the search, in plies or in the search's own
     unit; 0 means no limit. `seed` makes the moves repeatable, unless a time limit stops the search.
+    `blunder` is the share of moves that it picks at random instead of searching.
     `at_once` is the maximum number of concurrent matches. `parameters` are passed to the search as
     keyword arguments.
 
@@ -53,6 +54,7 @@ class EngineBot(Bot):
         evaluation: Evaluation | None,
         *,
         seed: int | None = None,
+        blunder: float = 0.0,
         seconds: float | None = None,
         depth: int = 0,
         at_once: int = 4,
@@ -62,6 +64,7 @@ class EngineBot(Bot):
         self._kind = search
         self._evaluation = evaluation or outcome
         self._seed = seed
+        self._blunder = blunder
         self._seconds = seconds
         self._depth = depth
         self._parameters = dict(parameters or {})
@@ -88,7 +91,11 @@ class EngineBot(Bot):
         _WARM.add((self._kind, state.dtype))
 
     def choose(self, turn: Turn) -> Move:
-        """Run the search and return its move."""
+        """Run the search and return its move, or blunder."""
+        if self._blunder:
+            rng = rng_for(turn, self._seed_of(turn))
+            if rng.random() < self._blunder:
+                return rng.choice(turn.legal)
         state, budget = turn.state, turn.budget.at_most(self._seconds)
         if self._search is None:
             info = turn.match.game_rules.info
@@ -100,7 +107,7 @@ class EngineBot(Bot):
                 # the machine's speed.
                 self._search = self._ev = None
                 self._prepare(state, info)
-        seed = f"{turn.match.id if self._seed is None else self._seed}/{turn.seat}/{turn.ply}"
+        seed = f"{self._seed_of(turn)}/{turn.seat}/{turn.ply}"
         sample = turn.sample if turn.match.game_rules.info.hidden else None
 
         def so_far(result: SearchResult) -> None:
@@ -123,6 +130,9 @@ class EngineBot(Bot):
             line=_line_notation(turn.match.game_rules, state, result),
         )
         return turn.move(result.action)
+
+    def _seed_of(self, turn: Turn) -> int | str:
+        return turn.match.id if self._seed is None else self._seed
 
     def searcher(self, state: np.record, info: GameInfo) -> Searcher:
         """Return the searcher for a match that starts with `state`, or raise `ValueError`."""

@@ -57,6 +57,18 @@ def test_a_seed_makes_the_play_repeatable() -> None:
     assert len(others) > 1
 
 
+def test_it_plays_the_given_share_of_moves_at_random() -> None:
+    def moves(blunder: float) -> list[str]:
+        spec = "chinese-checkers/greedy-hand:blunder={},seed={}"
+        return [str(load(spec.format(blunder, seed))().choose(turn())) for seed in range(40)]
+
+    best, some, all_random = moves(0), moves(0.5), moves(1)
+    same = sum(move == kept for move, kept in zip(some, best, strict=True))
+    assert 10 <= same <= 30
+    assert len(set(all_random)) > len(set(best))
+    assert moves(0.5) == some
+
+
 def test_the_parameters_bound_the_search() -> None:
     asked = turn(ms=60_000)
     load("chinese-checkers/iddfs-hand:depth=2,time=0")().choose(asked)
