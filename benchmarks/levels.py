@@ -4,7 +4,8 @@ Each level plays the one below it, in pairs of games with the same seed. In the 
 higher level has the even seats and the lower one the odd seats; in the second, they swap. At the
 end of a game, each seat of the higher level is compared with each seat of the lower level. The
 score is the share of these comparisons that the higher level wins, where ties count half.
-``--write`` stores it in `levels.json`, with the number of games, the commit and the date.
+``--write`` stores it in `levels.json`, with the number of games, the commit and the date;
+``--missing`` keeps the scores of as many games or more.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         for seats, ladder in table.games[game].items():
             if options.seats not in (None, seats):
                 continue
-            table.games[game][seats] = measured(game, seats, ladder, options.number, _play)
+            kept = options.number if options.missing else None
+            table.games[game][seats] = measured(game, seats, ladder, options.number, _play, kept)
             if options.write:
                 text = table.model_dump_json(indent=1, exclude_defaults=True)
                 levels.FILE.write_text(text + "\n", encoding="utf-8")
@@ -52,32 +54,49 @@ def _parser() -> argparse.ArgumentParser:
         "--number", type=int, default=200, help="number of games per pair of levels"
     )
     parser.add_argument("--seats", type=int, help="measure only this number of seats")
+    parser.add_argument("--missing", action="store_true", help="keep scores of enough games")
     parser.add_argument("--write", action="store_true", help="store the scores")
     return parser
 
 
 def measured(
-    game: str, seats: int, ladder: Sequence[Level], number: int, play: Play
+    game: str,
+    seats: int,
+    ladder: Sequence[Level],
+    number: int,
+    play: Play,
+    kept: int | None = None,
 ) -> tuple[Level, ...]:
-    """Measure the levels and print their scores; return the levels with scores."""
-    revision, date = commit(), time.strftime("%Y-%m-%d")
-    lines = [Level(bot=ladder[0].bot)]
-    for lower, upper in pairwise(ladder):
-        began = time.perf_counter()
-        pairs = max(1, number // 2)
-        results = [
-            score_of(play(game, seated(upper.bot, lower.bot, seats, first), seed), first)
-            for seed in range(pairs)
-            for first in (0, 1)
-        ]
-        score = round(sum(results) / len(results), 3)
-        line = Level(bot=upper.bot, score=score, games=2 * pairs, commit=revision, date=date)
-        lines.append(line)
-        note = "" if TARGET[0] <= score <= TARGET[1] else "  (outside 60-80%)"
-        seconds = time.perf_counter() - began
-        print(f"{game} {seats}: {upper.bot} {score:.1%} against {lower.bot}"
-              f" in {2 * pairs} games, {seconds:.0f} s{note}", flush=True)  # fmt: skip
-    return tuple(lines)
+    """Measure the levels and print their scores; return the levels with scores.
+
+    Keeps the scores that have at least `kept` games, by default none.
+    """
+    return (
+        Level(bot=ladder[0].bot),
+        *(
+            upper if kept and upper.games >= kept else _measured(game, seats, pair, number, play)
+            for pair in pairwise(ladder)
+            for upper in pair[1:]
+        ),
+    )
+
+
+def _measured(game: str, seats: int, pair: tuple[Level, Level], number: int, play: Play) -> Level:
+    lower, upper = pair
+    began = time.perf_counter()
+    pairs = max(1, number // 2)
+    results = [
+        score_of(play(game, seated(upper.bot, lower.bot, seats, first), seed), first)
+        for seed in range(pairs)
+        for first in (0, 1)
+    ]
+    score = round(_mean(results), 3)
+    note = "" if TARGET[0] <= score <= TARGET[1] else "  (outside 60-80%)"
+    seconds = time.perf_counter() - began
+    print(f"{game} {seats}: {upper.bot} {score:.1%} against {lower.bot}"
+          f" in {2 * pairs} games, {seconds:.0f} s{note}", flush=True)  # fmt: skip
+    date = time.strftime("%Y-%m-%d")
+    return Level(bot=upper.bot, score=score, games=2 * pairs, commit=commit(), date=date)
 
 
 def seated(upper: str, lower: str, seats: int, first: int) -> list[str]:

@@ -58,6 +58,13 @@ def test_a_ladder_gets_its_scores(capsys: pytest.CaptureFixture[str]) -> None:
     assert "outside" in capsys.readouterr().out
 
 
+def test_scores_of_enough_games_are_kept() -> None:
+    ladder = [Level(bot="a"), Level(bot="b", score=0.7, games=4), Level(bot="c", score=1, games=2)]
+    again = command.measured("line-nim", 2, ladder, 4, finished, kept=4)
+    assert again[1] == ladder[1]
+    assert (again[2].bot, again[2].score, again[2].games) == ("c", 0.5, 4)
+
+
 def test_an_unknown_game_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["no-game"]) == 2
     assert "no-game" in capsys.readouterr().err
