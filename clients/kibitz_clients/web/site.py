@@ -33,7 +33,7 @@ _CONTENT_TYPES: Final = {
 }
 """The file types to serve; others in the folder, such as declarations, are not served."""
 APP_PATHS: Final = re.compile(
-    r"/(?:play|host|wall|event|ladder|sign-in|(?:lobby|match)/[A-Za-z0-9_-]{1,64})?"
+    r"/(?:play|host|wall|event|ladder|sign-in|(?:lobby|match|rules)/[A-Za-z0-9_-]{1,64})?"
 )
 _IMPORT: Final = re.compile(
     rb'^(?:import|export)\b[^"\';]*?\bfrom\s+"(\.[^"]+)"|^import\s+"(\.[^"]+)"', re.MULTILINE

@@ -40,6 +40,7 @@ FIRST_LOAD_BYTES = 200_000
         "/host",
         "/lobby/L7",
         "/match/m-1_a",
+        "/rules/line-nim",
         "/wall",
         "/event",
         "/ladder",

@@ -144,7 +144,7 @@ function followConnection(app) {
       app.awaited = "";
       void app.navigate(path);
     }
-    else if (here() !== path) {
+    else if (here() !== path && here() !== `/rules/${model.game}`) {
       app.say("Your match has started.", "good", h("a", { href: at(path) }, "Go to the board"));
     }
   });

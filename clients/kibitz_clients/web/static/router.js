@@ -13,6 +13,7 @@ const ROUTES = /** @type {const} */ ([
   [/^\/host$/, "host"],
   [/^\/lobby\/(?<code>[A-Za-z0-9_-]{1,64})$/, "lobby"],
   [/^\/match\/(?<id>[A-Za-z0-9_-]{1,64})$/, "match"],
+  [/^\/rules\/(?<game>[A-Za-z0-9_-]{1,64})$/, "rules"],
   [/^\/wall$/, "wall"],
   [/^\/event$/, "event"],
   [/^\/ladder$/, "ladder"],

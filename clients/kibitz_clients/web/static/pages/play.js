@@ -7,7 +7,6 @@ import { fill, h, labelled } from "../parts/dom.js";
 import { nameField, signInAsGuest } from "../parts/guest_form.js";
 import { levelsOf, playComputer, playFriends } from "../parts/levels.js";
 import { refusalText } from "../parts/refusals.js";
-import { showRules } from "../parts/rules.js";
 
 /** @typedef {import("../main.js").App} App */
 /** @typedef {import("../parts/levels.js").Branch} Branch */
@@ -34,10 +33,7 @@ export async function show(root, app) {
   fill(root,
     h("h1", null, title),
     h("p", { class: "lead" }, game.summary, " ",
-      h("button", {
-        type: "button", class: "small",
-        onclick: () => void showRules(game.name, game.title).catch((error) => app.sayError(error)),
-      }, "Rules")),
+      h("a", { href: at(`/rules/${game.name}`) }, "Rules")),
     form.element);
 }
 
