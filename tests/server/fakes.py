@@ -220,7 +220,12 @@ class FakeHandler:
 
 class FakePages:
     def source(self) -> http.PageSource:
-        return http.PageSource(lambda: False, lambda: b"figures\n", self.record, self.analysis)
+        return http.PageSource(
+            lambda: False, lambda: b"figures\n", self.record, self.analysis, self.hint
+        )
+
+    async def hint(self, match: str, asker: http.Asker) -> http.Page:
+        return http.Page(HTTPStatus.OK, f"hint in {match}\n".encode(), http.JSON)
 
     async def analysis(self, match: str, asker: http.Asker) -> http.Page:
         return http.Page(HTTPStatus.OK, f"{match} for {asker.address}\n".encode(), http.JSON)

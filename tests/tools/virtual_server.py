@@ -233,7 +233,9 @@ class VirtualServer:
             loop=loop.loop,
             clock=self._milliseconds,
             handler=RequestHandlers(self.directory),
-            pages=PageSource(self.directory.ready, figures.page, records.record, records.analysis),
+            pages=PageSource(
+                self.directory.ready, figures.page, records.record, records.analysis, records.hint
+            ),
             metrics=figures,
             batcher=WriteBatcher(loop.loop),
             timeouts=sweep,

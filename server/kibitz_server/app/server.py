@@ -13,8 +13,14 @@ from importlib.metadata import PackageNotFoundError, version
 from kibitz_games.core.game import Game
 from kibitz_server.app.config import Config
 from kibitz_server.app.task_set import TaskSet
-from kibitz_server.directory.analyses import Analyses, AnalysisCommand, AnalysisProcesses
+from kibitz_server.directory.analyses import (
+    Analyses,
+    AnalysisCommand,
+    AnalysisLimits,
+    AnalysisProcesses,
+)
 from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.hints import Hints
 from kibitz_server.directory.rules import CompileCommand, Rules
 from kibitz_server.handlers.pages import RecordPages
 from kibitz_server.handlers.requests import RequestHandlers
@@ -38,6 +44,8 @@ from kibitz_server.storage.interface import Store
 from kibitz_server.storage.opening import open_store
 
 LOG = logging.getLogger("kibitz.app")
+HINT_MS = 500
+"""The thinking time for a hint."""
 LISTEN_BACKLOG = 1024
 SEND_BUFFER = 128 * 1024
 """Bytes of output that the kernel buffers for a peer that does not read."""
@@ -209,9 +217,8 @@ async def _start(
     )
     directory.accounts.public_boards = config.public_boards
     metrics.gauges = directory.gauges
-    processes = AnalysisProcesses(analysis_command, url) if analysis_command else None
-    analyses = Analyses(processes, tasks.spawn) if processes else None
-    context = _peer_context(config, directory, metrics, timeouts, turns, site, analyses)
+    records = _record_pages(config, directory, tasks, url, analysis_command)
+    context = _peer_context(config, directory, metrics, timeouts, turns, site, records)
     try:
         await directory.restore_when_loaded()
         listener = await loop.create_server(
@@ -228,6 +235,27 @@ async def _start(
     return Server(config, directory, listener, timeouts, clock, tasks, store, port)
 
 
+def _record_pages(
+    config: Config,
+    directory: Directory,
+    tasks: TaskSet,
+    url: str,
+    analysis_command: AnalysisCommand | None,
+) -> RecordPages:
+    store, quarantine = directory.store, directory.quarantine
+    if analysis_command is None:
+        return RecordPages(store, quarantine, notes=config.notes)
+    hints = Hints(directory.matches)
+    moves = AnalysisProcesses(analysis_command, url, position=hints.position)
+    return RecordPages(
+        store,
+        quarantine,
+        notes=config.notes,
+        analyses=Analyses(AnalysisProcesses(analysis_command, url), tasks.spawn),
+        hints=(hints, Analyses(moves, tasks.spawn, AnalysisLimits(turn_ms=HINT_MS))),
+    )
+
+
 def _peer_context(
     config: Config,
     directory: Directory,
@@ -235,18 +263,17 @@ def _peer_context(
     timeouts: Timeouts,
     turns: TurnBudget,
     site: Site | None,
-    analyses: Analyses | None,
+    records: RecordPages,
 ) -> PeerContext:
     """Return the state shared by the server's connections."""
     connections = directory.connections
-    records = RecordPages(
-        directory.store, directory.quarantine, notes=config.notes, analyses=analyses
-    )
     return PeerContext(
         loop=directory.loop,
         clock=directory.clock,
         handler=RequestHandlers(directory),
-        pages=PageSource(directory.ready, metrics.page, records.record, records.analysis),
+        pages=PageSource(
+            directory.ready, metrics.page, records.record, records.analysis, records.hint
+        ),
         site=site,
         metrics=metrics,
         batcher=WriteBatcher(directory.loop),

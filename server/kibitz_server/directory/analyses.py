@@ -39,6 +39,7 @@ class AnalysisCommand(Protocol):
 
         The process thinks `ms` milliseconds at each turn. After each move that it has judged, it
         prints a line with the number of judged moves. It writes the analysis to the file `out`.
+        If that file contains a position of a running match, the process replaces it with its move.
         """
 
 
@@ -174,9 +175,17 @@ class AnalysisProcesses:
     """Analyzes matches in processes on this machine (an `Analyze`)."""
 
     def __init__(
-        self, command: AnalysisCommand, url: str, timeout_s: float = PROCESS_TIMEOUT_S
+        self,
+        command: AnalysisCommand,
+        url: str,
+        timeout_s: float = PROCESS_TIMEOUT_S,
+        position: Callable[[str], bytes] | None = None,
     ) -> None:
-        """`url` is the server's own address, from which the processes fetch the records."""
+        """`url` is the server's own address, from which the processes fetch the records.
+
+        With `position`, the processes read a running match from it instead.
+        """
+        self._position = position
         self._command = command
         self._url = url
         self._timeout_s = timeout_s
@@ -188,10 +197,13 @@ class AnalysisProcesses:
             if line.isdecimal():
                 judged(int(line))
 
+        position = self._position(match) if self._position is not None else b""
         process = HouseBotProcess(heard, name="its process")
         timer = asyncio.get_running_loop().call_later(self._timeout_s, process.stop)
         with tempfile.TemporaryDirectory(prefix="kibitz-analysis-") as folder:
             out = Path(folder) / "analysis.json"
+            if position:
+                out.write_bytes(position)
             command = self._command(self._url, match, ms, str(out))
             try:
                 await process.run(command, inherited_environment(os.environ))

@@ -10,6 +10,7 @@ from http import HTTPStatus
 from kibitz_protocol.wire.recordfile import RecordExport
 from kibitz_protocol.wire.records import Footer
 from kibitz_server.directory.analyses import Analyses, AnalysisFailed, Progress
+from kibitz_server.directory.hints import Hints
 from kibitz_server.directory.jobs import QueueFull
 from kibitz_server.net.downloads import PIECE_BYTES
 from kibitz_server.net.http import JSON, UNREADABLE, Asker, Page
@@ -18,6 +19,7 @@ from kibitz_server.storage.interface import Store
 from kibitz_server.storage.quarantine import Quarantine, SetAside
 from kibitz_server.storage.streams import Closed
 
+NO_HINT = "hints are only for people who are to move in an unrated match without hidden information"
 NO_ANALYSES = Page(
     HTTPStatus.NOT_IMPLEMENTED,
     b"this server does not analyze matches: its operator turned that off, or installed kibitz"
@@ -35,9 +37,14 @@ class RecordPages:
         *,
         notes: bool,
         analyses: Analyses | None = None,
+        hints: tuple[Hints, Analyses] | None = None,
     ) -> None:
-        """`notes` tells whether records include the bots' notes; `analyses` is None without any."""
+        """`notes` tells whether records include the bots' notes; `analyses` is None without any.
+
+        `hints` are the turns that have a hint, and what finds it.
+        """
         self._analyses = analyses
+        self._hints = hints
         self._store = store
         self._quarantine = quarantine
         self._notes = notes
@@ -70,17 +77,17 @@ class RecordPages:
             return _refusal(HTTPStatus.NOT_FOUND, text)
         if not plies:
             return _refusal(HTTPStatus.NOT_FOUND, "nobody made a move in this match")
-        try:
-            answer = self._analyses.ask(match, plies, asker.address, asker.people)
-        except AnalysisFailed as error:
-            return _refusal(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
-        except QueueFull as error:
-            after = math.ceil(error.retry_after_ms / 1000)
-            return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, str(error), after)
-        if isinstance(answer, Progress):
-            body = json.dumps(answer.fields()).encode()
-            return Page(HTTPStatus.ACCEPTED, body, JSON)
-        return Page(HTTPStatus.OK, answer, JSON)
+        return _answer(self._analyses, match, plies, asker)
+
+    async def hint(self, match: str, asker: Asker) -> Page:
+        """Return a bot's move for the seat to act, its progress, or why there is none."""
+        if self._hints is None:
+            return NO_ANALYSES
+        hints, analyses = self._hints
+        turn = hints.turn(match)
+        if turn is None:
+            return _refusal(HTTPStatus.NOT_FOUND, NO_HINT)
+        return _answer(analyses, turn, 1, asker)
 
     async def _plies(self, match: str) -> int | None:
         """Return the number of plies of a finished match, None if there is no such match."""
@@ -119,6 +126,20 @@ class RecordPages:
         else:
             own = Footer.model_validate_json(footer)
             yield export.footer(own.result, own.sent)
+
+
+def _answer(analyses: Analyses, key: str, plies: int, asker: Asker) -> Page:
+    try:
+        answer = analyses.ask(key, plies, asker.address, asker.people)
+    except AnalysisFailed as error:
+        return _refusal(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+    except QueueFull as error:
+        after = math.ceil(error.retry_after_ms / 1000)
+        return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, str(error), after)
+    if isinstance(answer, Progress):
+        body = json.dumps(answer.fields()).encode()
+        return Page(HTTPStatus.ACCEPTED, body, JSON)
+    return Page(HTTPStatus.OK, answer, JSON)
 
 
 def _refusal(status: HTTPStatus, text: str, retry_after_s: int | None = None) -> Page:

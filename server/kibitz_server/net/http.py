@@ -5,6 +5,7 @@
     GET /metrics                  metrics for Prometheus
     GET /records/<match>.jsonl    the record of a finished match
     GET /records/<match>/analysis a bot's analysis of it, or its progress (202)
+    GET /records/<match>/hint     a bot's move in a running match, or its progress (202)
     GET /ws                       426 unless the request asks for a websocket
 
 Everything else gets 404, and every method other than GET and HEAD gets 405. Connections are not
@@ -29,7 +30,7 @@ JSON_LINES = "application/jsonl; charset=utf-8"
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 WEBSOCKET_PATH = "/ws"
 """The path for websockets only."""
-_RECORD = re.compile(r"/records/([A-Za-z0-9_-]{1,32})(?:\.jsonl|(?P<analysis>/analysis))")
+_RECORD = re.compile(r"/records/([A-Za-z0-9_-]{1,32})(?:\.jsonl|/(?P<about>analysis|hint))")
 
 _PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*")
 _URL = re.compile(r"https?://(?P<host>[^/?#]*)(?P<path>.*)", re.IGNORECASE | re.DOTALL)
@@ -56,6 +57,8 @@ class PageSource:
     """Returns the record of a finished match, piece by piece."""
     analysis: Callable[[str, Asker], Awaitable[Page]]
     """Returns the analysis of a finished match, its progress, or why there is none."""
+    hint: Callable[[str, Asker], Awaitable[Page]]
+    """Returns a bot's move in a running match, its progress, or why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +210,7 @@ def origin_form(request: Request) -> Request:
 
 
 def is_record(path: str) -> bool:
-    """Return whether a path is that of a record, or of its analysis."""
+    """Return whether a path is that of a record, its analysis or a hint."""
     return _RECORD.fullmatch(path) is not None
 
 
@@ -222,8 +225,9 @@ def page_at(
         return NOT_FOUND
     if method not in {"GET", "HEAD"}:
         return NOT_ALLOWED
-    if record is not None and record["analysis"]:
-        return source.analysis(record[1], asker)
+    if record is not None and record["about"]:
+        about = source.hint if record["about"] == "hint" else source.analysis
+        return about(record[1], asker)
     if record is not None:
         return _record_page(record[1], source)
     if path == "/metrics":

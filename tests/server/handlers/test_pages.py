@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -105,3 +106,34 @@ async def test_a_match_that_is_not_over_or_damaged_has_no_analysis() -> None:
     found, _, store = await page(b"", FakeStore(error=StoreError("planted")))
     assert found.status == 404
     assert store.damaged == ["m1"]
+
+
+@pytest.mark.parametrize(
+    ("turn", "answer", "status"),
+    [
+        ("m1@3", b'{"text": "a1"}', 200),
+        ("m1@3", Progress(ahead=0, done=0, of=1), 202),
+        (None, b"", 404),
+    ],
+)
+async def test_a_hint_is_asked_for_by_its_turn(
+    turn: str | None, answer: Answer, status: int
+) -> None:
+    analyses = FakeAnalyses(answer)
+    hints = SimpleNamespace(turn=lambda match: turn)
+    store = cast(Any, FakeStore())
+    pages = RecordPages(
+        store,
+        Quarantine(store),
+        notes=False,
+        hints=cast(Any, (hints, analyses)),
+    )
+    found = await pages.hint("m1", Asker("192.0.2.1", 30))
+    assert found.status == status
+    assert analyses.asked == ([] if turn is None else [("m1@3", 1, "192.0.2.1", 30)])
+
+
+async def test_a_server_without_analyses_has_no_hints() -> None:
+    store = cast(Any, FakeStore())
+    pages = RecordPages(store, Quarantine(store), notes=False)
+    assert (await pages.hint("m1", Asker())).status == 501

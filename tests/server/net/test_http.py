@@ -21,6 +21,7 @@ from tests.server.fakes import FakePages, read_page
         ("GET", "/records/m1.jsonl", 200, b"lines\nmore\n"),
         ("GET", "/records/m2.jsonl", 404, b"not found\n"),
         ("GET", "/records/m1/analysis", 200, b"m1 for 192.0.2.1\n"),
+        ("GET", "/records/m1/hint", 200, b"hint in m1\n"),
         ("POST", "/records/m1/analysis", 405, b"only GET and HEAD are supported\n"),
         ("GET", "/records/m1/analysis/", 404, b"not found\n"),
         ("GET", "/records/../kibitz.db", 404, b"not found\n"),

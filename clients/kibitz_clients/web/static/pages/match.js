@@ -1,7 +1,7 @@
 // Plays, watches or replays one match. `?ply=17` opens it after that ply.
 
 import { at, link as linkTo } from "../parts/address.js";
-import { AnalysisPanel } from "../parts/analysis.js";
+import { AnalysisPanel, computed } from "../parts/analysis.js";
 import { define } from "../board/board.js";
 import { copyable } from "../parts/copyable.js";
 import { ask, read } from "../parts/dialogs.js";
@@ -41,6 +41,8 @@ class MatchPage {
   #called = null;
   /** Whether a move was sent and is not yet answered. */
   #sent = false;
+  /** The turn with a hint, and its text. @type {{turn: YourTurn | null, text: string}} */
+  #hinted = { turn: null, text: "" };
   #wanted = plyOfAddress();
 
   /** @param {HTMLElement} root @param {App} app @param {string} id */
@@ -187,12 +189,15 @@ class MatchPage {
     const playing = model.you !== null && !model.result;
     const analyze = model.result && !this.analysis.busy && !this.analysis.analysis;
     const branches = this.#mayBranch();
-    const key = JSON.stringify([playing, Boolean(model.result), lobby, this.#mayPlayAgain(), branches, analyze]);
+    const rated = this.app.lobbies.views.get(lobby ?? "")?.settings.rated;
+    const hints = playing && model.turn && !rated && !this.app.games.hidden(model.game);
+    const key = JSON.stringify([playing, Boolean(hints), Boolean(model.result), lobby, this.#mayPlayAgain(), branches, analyze]);
     if (this.actions.dataset.key === key) return;
     this.actions.dataset.key = key;
     if (playing) this.viewer.foot.append(this.app.attention.root);
     else this.app.attention.root.remove();
     fill(this.actions,
+      hints && button("Hint", () => this.#hint()),
       playing && button("Resign", () => this.#give("resign", `Resign this match of ${title}?`, "Resign"), "danger"),
       playing && button("Leave", () => this.#give("leave_match",
         "Leave this match for good? You will lose your seat.", "Leave"), "danger"),
@@ -269,7 +274,7 @@ class MatchPage {
     const yours = model.turn !== null && !model.result;
     const name = model.seats[model.toAct];
     const text = model.result ? ""
-      : yours ? (viewer.playback.following ? "Your turn" : "Your turn: go to the newest position")
+      : yours ? (viewer.playback.following ? `Your turn${this.#hinted.turn === model.turn ? `. ${this.#hinted.text}` : ""}` : "Your turn: go to the newest position")
         : this.#sent ? "Sent…" : name ? `${name} to move` : "";
     if (this.turnLine.textContent !== text) this.turnLine.textContent = text;
     if (yours && model.turn !== this.#called) this.app.attention.call(title);
@@ -328,6 +333,26 @@ class MatchPage {
     }
   }
 
+  /** Request a bot's move for this turn, and draw it on the board. */
+  async #hint() {
+    const { model } = this;
+    const { turn } = model;
+    const show = (/** @type {string} */ text) => {
+      this.#hinted = { turn, text };
+      this.#draw();
+    };
+    try {
+      show("Looking for a good move…");
+      const { action, text } = await computed(model.id, "hint");
+      const pick = turn?.picks?.find((each) => sorted(each.action) === sorted(action));
+      if (model.turn !== turn || !pick) return;
+      show(`Hint: ${text}`);
+      this.viewer.board.lines = [{ cells: pick.cells, seat: turn?.seat ?? 0 }];
+    } catch (error) {
+      if (model.turn === turn) show(String(error instanceof Error ? error.message : error));
+    }
+  }
+
   /** @param {"resign" | "leave_match"} type @param {string} question @param {string} yes */
   async #give(type, question, yes) {
     if (await ask(question, yes)) await this.#request({ type, match: this.model.id });
@@ -370,6 +395,11 @@ class MatchPage {
 /** @param {string} text @param {() => unknown} act @param {string} [name] */
 function button(text, act, name) {
   return h("button", { type: "button", class: name, onclick: () => Promise.resolve(act()).catch(() => {}) }, text);
+}
+
+/** Return an action as text, with its fields in order. @param {Record<string, unknown>} action */
+function sorted(action) {
+  return JSON.stringify(Object.entries(action).sort());
 }
 
 /** Return the ply in the address, or null. */

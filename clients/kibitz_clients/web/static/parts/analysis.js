@@ -9,16 +9,16 @@ import { fill, h } from "./dom.js";
 const ASK_MS = 2000;
 
 /**
- * Poll for the analysis of a match until it is complete. Rejects with the reason if the server
- * refuses it.
+ * Poll for something that the server computes about a match until it is complete. Rejects with the
+ * reason if the server refuses it.
  * @param {string} match
- * @param {(progress: Progress) => void} tell
- * @param {AbortSignal} signal
- * @returns {Promise<Analysis>}
+ * @param {"analysis" | "hint"} what
+ * @param {(progress: Progress) => void} [tell]
+ * @param {AbortSignal} [signal]
  */
-export async function analysisOf(match, tell, signal) {
+export async function computed(match, what, tell = () => {}, signal = undefined) {
   for (;;) {
-    const answer = await fetch(at(`/records/${encodeURIComponent(match)}/analysis`), { signal });
+    const answer = await fetch(at(`/records/${encodeURIComponent(match)}/${what}`), { signal });
     if (answer.status === 200) return answer.json();
     if (answer.status !== 202) throw new Error(sentence(await answer.text()));
     tell(await answer.json());
@@ -72,11 +72,12 @@ export class AnalysisPanel {
     this.page.change();
     this.root.focus();
     try {
-      this.analysis = await analysisOf(this.match, (progress) => {
+      const analysis = await computed(this.match, "analysis", (progress) => {
         words.textContent = progressText(progress);
         [bar.max, bar.value] = [progress.of, progress.done];
       }, signal);
-      this.#list(this.analysis, names);
+      this.analysis = analysis;
+      this.#list(analysis, names);
     } catch (error) {
       if (signal.aborted) return;
       fill(this.root, h("p", { role: "alert" }, error instanceof Error ? error.message : String(error)));

@@ -41,6 +41,11 @@ export class Games {
     return this.#lines.get(name)?.title ?? name;
   }
 
+  /** Return whether a game hides something from players. @param {string} name */
+  hidden(name) {
+    return Boolean(this.#lines.get(name)?.hidden);
+  }
+
   /**
    * Return a game's texts for the reasons of results; empty while they are unknown.
    * @param {string} name
