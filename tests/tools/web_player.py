@@ -6,6 +6,7 @@ so the same player works for all games.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Mapping
@@ -70,15 +71,20 @@ async def host(
 
 
 async def play(
-    page: Page, rng: random.Random, *, keyboard: bool = False, touch: bool = False
+    page: Page,
+    rng: random.Random,
+    *,
+    keyboard: bool = False,
+    touch: bool = False,
+    most: float = math.inf,
 ) -> int:
-    """Play a match to its end; return the number of picks."""
+    """Play a match to its end, or make `most` picks; return the number of picks."""
     picked = 0
     deadline = time.monotonic() + PATIENCE_S
     ready = page.locator(f"{LEGAL}, {ACTIONS}, {RESULT}").first
     while time.monotonic() < deadline:
         await ready.wait_for(state="attached")
-        if await page.locator(RESULT).count():
+        if picked >= most or await page.locator(RESULT).count():
             return picked
         picked += await (_press(page, rng) if keyboard else _click(page, rng, touch=touch))
     raise AssertionError(f"the match did not end in {PATIENCE_S:g} s: {await page.title()}")

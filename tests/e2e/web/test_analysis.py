@@ -5,21 +5,14 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import expect
 
 from tests.e2e.web.conftest import OpenPage, Shoot
-from tests.e2e.web.test_first_minute import SMALL, finished
+from tests.e2e.web.test_first_minute import SMALL, analyzed, finished
 from tests.e2e.web.test_pages import checked
 from tests.tools.browser import PHONE
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-ANALYSIS_MS = 60_000
-"""How long the process may take on a busy machine."""
-
-
-async def analyzed(page: Page) -> None:
-    """Wait until a match has been analyzed."""
-    await expect(page.locator(".analysis h2")).to_have_text("Analysis", timeout=ANALYSIS_MS)
 
 
 async def test_the_button_shows_values_best_lines_and_costly_moves(

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
+from kibitz.builtin_games import load_games
+from kibitz_games.core import registry
 from tests.e2e.web.conftest import OpenPage, Shoot
 from tests.e2e.web.test_pages import checked
 from tests.e2e.web.test_play import go_to
@@ -23,6 +25,11 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 SMALL: Final = (390, 844)
 MOST_CLICKS: Final = 3
 """The maximum number of actions from the URL up to and including the first move."""
+MOST_PICKS: Final = 12
+"""The picks after which a guest resigns."""
+ANALYSIS_MS: Final = 120_000
+"""How long the process may take on a busy machine."""
+GAMES: Final = sorted(load_games("plain"))
 COUNT_CLICKS: Final = """() => {
   const count = () => { sessionStorage.clicks = Number(sessionStorage.clicks || 0) + 1; };
   addEventListener("click", (event) => { if (event.detail) count(); }, true);
@@ -42,20 +49,25 @@ NOTE_NOTIFICATIONS: Final = """() => {
 }"""
 
 
-async def begin(page: Page, way: str, game: str) -> None:
-    """Start a match as a guest at level 1, with the first available buttons."""
-    links = page.get_by_role("link", name=f"Play {game}")
-    start = page.get_by_role("button", name="Start", exact=True)
+async def press(page: Page, way: str, button: Locator) -> None:
+    """Activate a button by mouse, touch or keyboard."""
+    await button.wait_for()
     if way == "keys":
-        await links.wait_for()
-        await go_to(page, links)
-        await page.keyboard.press("Enter")
-        await start.wait_for()
-        await go_to(page, start)
+        await go_to(page, button)
         await page.keyboard.press("Enter")
     else:
-        for button in (links, start):
-            await (button.tap() if way == "touch" else button.click())
+        await (button.tap if way == "touch" else button.click)()
+
+
+async def analyzed(page: Page) -> None:
+    """Wait until a match has been analyzed."""
+    await expect(page.locator(".analysis h2")).to_have_text("Analysis", timeout=ANALYSIS_MS)
+
+
+async def begin(page: Page, way: str, game: str) -> None:
+    """Start a match as a guest at level 1, with the first available buttons."""
+    await press(page, way, page.get_by_role("link", name=f"Play {game}"))
+    await press(page, way, page.get_by_role("button", name="Start", exact=True))
     await page.wait_for_url("**/match/*")
     await page.locator(YOURS).wait_for()
 
@@ -70,23 +82,29 @@ async def test_the_first_own_move_takes_three_clicks(open_page: OpenPage, shoot:
     assert int(await page.evaluate("() => sessionStorage.clicks")) <= MOST_CLICKS
 
 
-@pytest.mark.parametrize("way", WAYS)
-async def test_a_guest_plays_level_1_by_pointer(
-    open_page: OpenPage, shoot: Shoot, way: str
+@pytest.mark.parametrize("way", [*WAYS, "keys"])
+@pytest.mark.parametrize("game", GAMES)
+async def test_a_guest_plays_level_1_and_reads_the_analysis(
+    open_page: OpenPage, shoot: Shoot, game: str, way: str
 ) -> None:
-    page = await open_page("/", **WAYS[way])
-    await begin(page, way, "Connect Four")
-    await shoot(page, f"first-match-{way}")
+    page = await open_page("/", **WAYS.get(way, {}))
+    await begin(page, way, registry.get(game).info.title)
+    await shoot(page, f"first-match-{game}-{way}")
     await checked(page)
-    assert await play(page, random.Random(1), touch=way == "touch") > 0
-    await shoot(page, f"first-match-over-{way}")
+    picks = await play(
+        page, random.Random(way), keyboard=way == "keys", touch=way == "touch", most=MOST_PICKS
+    )
+    assert picks > 0
+    if await page.locator(RESULT).count() == 0:
+        await press(page, way, page.get_by_role("button", name="Resign"))
+        await press(page, way, page.locator("dialog").get_by_role("button", name="Resign"))
+    analyze = page.get_by_role("button", name="Analyze")
+    await analyze.wait_for(timeout=ANALYSIS_MS)
+    await press(page, way, analyze)
+    await analyzed(page)
+    await expect(page.locator(".graph")).to_be_visible()
+    await shoot(page, f"first-match-{game}-over-{way}")
     await checked(page)
-
-
-async def test_a_guest_plays_level_1_by_keys(open_page: OpenPage) -> None:
-    page = await open_page("/")
-    await begin(page, "keys", "Line-Nim")
-    assert await play(page, random.Random(2), keyboard=True) > 0
 
 
 @pytest.mark.parametrize("size", [DESKTOP, SMALL], ids=["desktop", "phone"])
@@ -108,6 +126,40 @@ async def test_a_name_that_is_taken_can_be_changed(open_page: OpenPage) -> None:
     await page.get_by_role("button", name="Start", exact=True).click()
     await page.wait_for_url("**/match/*")
     await expect(page.locator("#header .who")).to_have_text("a better name")
+
+
+@pytest.mark.parametrize("game", GAMES)
+async def test_the_rules_stand_beside_a_board_to_try_them_on(
+    open_page: OpenPage, shoot: Shoot, game: str
+) -> None:
+    page = await open_page(f"/play?game={game}", size=SMALL)
+    await page.get_by_role("link", name="Rules").click()
+    await expect(page.locator("article h1")).to_be_visible()
+    await checked(page)
+    await page.get_by_role("button", name="Try it on a board").click()
+    await page.locator(YOURS).wait_for()
+    await checked(page)
+    assert await play(page, random.Random(game), most=1) == 1
+    await expect(page.locator("article h1")).to_be_attached()
+    await page.set_viewport_size({"width": DESKTOP[0], "height": DESKTOP[1]})
+    await shoot(page, f"rules-{game}")
+    await checked(page)
+
+
+@pytest.mark.parametrize("size", [DESKTOP, SMALL], ids=["desktop", "phone"])
+async def test_a_hint_is_drawn_on_the_board(
+    open_page: OpenPage, shoot: Shoot, size: tuple[int, int]
+) -> None:
+    page = await open_page("/play?game=connect-four", size=size)
+    await page.get_by_role("button", name="Start", exact=True).click()
+    await page.locator(YOURS).wait_for()
+    await page.get_by_role("button", name="Hint").click()
+    await expect(page.locator(YOURS)).to_contain_text("Hint:", timeout=ANALYSIS_MS)
+    await expect(page.locator(".kb-line")).to_have_count(1)
+    await shoot(page, f"hint-{size[0]}")
+    await checked(page)
+    assert await play(page, random.Random(5), most=1) == 1
+    await expect(page.locator(".kb-line")).to_have_count(0)
 
 
 async def finished(open_page: OpenPage, **context: Any) -> Page:
