@@ -178,12 +178,15 @@ def swings(evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
 def costliest(record: Record, evaluations: Sequence[MoveEvaluation]) -> list[Swing]:
     """Return the greatest losses of value, at most five.
 
-    Gains are omitted, because they mirror the losses of the other seats. So are the moves that a
-    branch repeats from another match, because its players did not make them.
+    Gains are omitted, because they mirror the losses of the other seats. So are losses that round
+    to nothing, and the moves that a branch repeats from another match, because its players did not
+    make them.
     """
     first = 0 if record.setup.branch is None else record.setup.branch.ply
     return [
-        swing for swing in swings(evaluations) if swing.change < 0 and swing.before.ply >= first
+        swing
+        for swing in swings(evaluations)
+        if round(swing.change, 2) < 0 and swing.before.ply >= first
     ][:MOST_SWINGS]
 
 

@@ -18,6 +18,7 @@ from tests.e2e.web.conftest import OpenPage, Shoot
 from tests.e2e.web.test_pages import checked
 from tests.e2e.web.test_play import go_to
 from tests.tools.browser import DESKTOP
+from tests.tools.measurements import ReportFigure
 from tests.tools.web_player import LEGAL, RESULT, YOURS, play
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -72,14 +73,19 @@ async def begin(page: Page, way: str, game: str) -> None:
     await page.locator(YOURS).wait_for()
 
 
-async def test_the_first_own_move_takes_three_clicks(open_page: OpenPage, shoot: Shoot) -> None:
+async def test_the_first_own_move_takes_three_clicks(
+    open_page: OpenPage, shoot: Shoot, report: ReportFigure
+) -> None:
     page = await open_page("/")
     await page.evaluate(COUNT_CLICKS)
     await shoot(page, "first-hall")
     await begin(page, "mouse", "Connect Four")
     await page.locator(LEGAL).first.click()
     await expect(page.locator(".place")).to_contain_text("of 2")
-    assert int(await page.evaluate("() => sessionStorage.clicks")) <= MOST_CLICKS
+    clicks = int(await page.evaluate("() => sessionStorage.clicks"))
+    seconds = await page.evaluate("() => performance.now() / 1000")
+    report(f"first own move: {clicks} clicks, {seconds:.1f} s from the address to the reply")
+    assert clicks <= MOST_CLICKS
 
 
 @pytest.mark.parametrize("way", [*WAYS, "keys"])

@@ -106,6 +106,7 @@ def test_the_costliest_moves_are_losses_of_value_and_a_proved_loss_costs_most(ni
     found += [said(4, 0, 9.0), said(5, 1, 4 - 1e6), said(6, 0, 1e6 - 3), said(7, 1, 2 - 1e6)]
     costly = evaluation.costliest(nim, found)
     assert [(each.before.ply, each.change) for each in costly] == [(3, -4.5), (1, -1.0), (0, -0.5)]
+    assert evaluation.costliest(nim, [said(0, 0, 1.0), said(2, 0, 0.998)]) == []
     many = [said(ply, 0, -float(ply)) for ply in range(9)]
     assert len(evaluation.costliest(nim, many)) == evaluation.MOST_SWINGS
 

@@ -104,15 +104,12 @@ function section(name, title, look, empty) {
 
 /** @param {GameLine} game */
 function gameTile(game) {
-  const [least, most] = [game.seats[0], game.seats[game.seats.length - 1]];
-  const seats = least === most ? `${most} players` : `${least} to ${most} players`;
   return h("li", { class: "card tile" },
     h("h3", null, game.title),
     h("p", { class: "muted grow game-summary" }, game.summary),
     h("div", { class: "row" },
       h("a", { class: "button primary", href: at(`/play?game=${game.name}`) }, "Play",
-        h("span", { class: "visually-hidden" }, ` ${game.title}`)),
-      h("span", { class: "muted small-text" }, seats)));
+        h("span", { class: "visually-hidden" }, ` ${game.title}`))));
 }
 
 /**
