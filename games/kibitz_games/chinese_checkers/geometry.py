@@ -117,7 +117,14 @@ class Geometry:
 
     def remaining(self, corner: int, holes: tuple[int, ...]) -> int:
         """Return the total number of steps from `holes` to a corner's tip."""
-        return sum(self.steps(hole, self.tips[corner]) for hole in holes)
+        return sum(map(self._to_tips[corner].__getitem__, holes))
+
+    @functools.cached_property
+    def _to_tips(self) -> tuple[tuple[int, ...], ...]:
+        """The steps from each hole to the tip of each corner, by corner and hole."""
+        return tuple(
+            tuple(self.steps(hole, tip) for hole in range(self.holes)) for tip in self.tips
+        )
 
 
 @functools.cache

@@ -1104,10 +1104,11 @@ def _place_pegs(st: Record, shape: geo.Geometry, seat: int, holes: tuple[int, ..
     goal, each = int(st.goal[seat]), len(holes)
     st.owner[goal] = seat
     st.pegs[seat, :each] = holes
-    for slot, hole in enumerate(holes):
-        st.board[hole] = 1 + 16 * seat + slot
-        st.filled[st.zone[hole]] += int(st.fills[seat]) >> int(st.zone[hole]) & 1
-        st.inside[seat] += int(st.zone[hole]) == goal
+    places = list(holes)
+    zones = st.zone[places].astype(np.int64)
+    st.board[places] = 1 + 16 * seat + np.arange(each)
+    np.add.at(st.filled, zones, int(st.fills[seat]) >> zones & 1)
+    st.inside[seat] = np.count_nonzero(zones == goal)
     full = shape.remaining(goal, shape.home(goal, each))
     total = shape.remaining(goal, holes)
     st.distance[seat] = st.best[seat] = total - full
