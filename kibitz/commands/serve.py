@@ -287,7 +287,7 @@ SETTINGS = (
         name="no-analysis",
         param="no_analysis",
         kind=click.BOOL,
-        help="Do not offer the analysis of finished matches in the browser.",
+        help="Do not offer hints and analyses in the browser.",
     ),
     Setting(
         name="log-level",
