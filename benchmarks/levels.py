@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from benchmarks.machine import commit
@@ -40,10 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             if options.seats not in (None, seats):
                 continue
             kept = options.number if options.missing else None
-            table.games[game][seats] = measured(game, seats, ladder, options.number, _play, kept)
-            if options.write:
-                text = table.model_dump_json(indent=1, exclude_defaults=True)
-                levels.FILE.write_text(text + "\n", encoding="utf-8")
+            for lines in measured(game, seats, ladder, options.number, _play, kept):
+                table.games[game][seats] = lines
+                if options.write:
+                    text = table.model_dump_json(indent=1, exclude_defaults=True)
+                    levels.FILE.write_text(text + "\n", encoding="utf-8")
     return 0
 
 
@@ -66,19 +67,16 @@ def measured(
     number: int,
     play: Play,
     kept: int | None = None,
-) -> tuple[Level, ...]:
-    """Measure the levels and print their scores; return the levels with scores.
+) -> Iterator[tuple[Level, ...]]:
+    """Measure the levels and print their scores; yield all levels after each measurement.
 
     Keeps the scores that have at least `kept` games, by default none.
     """
-    return (
-        Level(bot=ladder[0].bot),
-        *(
-            upper if kept and upper.games >= kept else _measured(game, seats, pair, number, play)
-            for pair in pairwise(ladder)
-            for upper in pair[1:]
-        ),
-    )
+    lines = list(ladder)
+    for place, pair in enumerate(pairwise(ladder), 1):
+        if kept is None or pair[1].games < kept:
+            lines[place] = _measured(game, seats, pair, number, play)
+            yield tuple(lines)
 
 
 def _measured(game: str, seats: int, pair: tuple[Level, Level], number: int, play: Play) -> Level:

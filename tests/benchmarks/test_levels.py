@@ -50,7 +50,7 @@ def test_a_ladder_gets_its_scores(capsys: pytest.CaptureFixture[str]) -> None:
         played.append((tuple(bots), seed))
         return finished(game, bots, seed)
 
-    ladder = command.measured("line-nim", 2, [Level(bot="a"), Level(bot="b")], 4, play)
+    (ladder,) = command.measured("line-nim", 2, [Level(bot="a"), Level(bot="b")], 4, play)
     assert played == [(("b", "a"), 0), (("a", "b"), 0), (("b", "a"), 1), (("a", "b"), 1)]
     assert ladder[0] == Level(bot="a")
     # The same random games with the seats swapped: each side has half.
@@ -60,7 +60,7 @@ def test_a_ladder_gets_its_scores(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_scores_of_enough_games_are_kept() -> None:
     ladder = [Level(bot="a"), Level(bot="b", score=0.7, games=4), Level(bot="c", score=1, games=2)]
-    again = command.measured("line-nim", 2, ladder, 4, finished, kept=4)
+    (again,) = command.measured("line-nim", 2, ladder, 4, finished, kept=4)
     assert again[1] == ladder[1]
     assert (again[2].bot, again[2].score, again[2].games) == ("c", 0.5, 4)
 
