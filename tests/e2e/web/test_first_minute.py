@@ -28,8 +28,8 @@ MOST_CLICKS: Final = 3
 """The maximum number of actions from the URL up to and including the first move."""
 MOST_PICKS: Final = 12
 """The picks after which a guest resigns."""
-ANALYSIS_MS: Final = 120_000
-"""How long the process may take on a busy machine."""
+ANALYSIS_MS: Final = 300_000
+"""How long an analysis, or the rest of a match of four bots, may take on a busy machine."""
 GAMES: Final = sorted(load_games("plain"))
 COUNT_CLICKS: Final = """() => {
   const count = () => { sessionStorage.clicks = Number(sessionStorage.clicks || 0) + 1; };
