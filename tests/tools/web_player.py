@@ -116,8 +116,24 @@ async def _click(page: Page, rng: random.Random, *, touch: bool) -> int:
     return 1
 
 
+async def _press_button(page: Page, rng: random.Random) -> int:
+    """Move to one of the buttons below the board with Tab, and press Enter."""
+    for _ in range(120):
+        is_button = await page.evaluate(f"() => document.activeElement.matches('{ACTIONS}')")
+        if is_button and rng.random() < 0.5:
+            await page.keyboard.press("Enter")
+            return 1
+        await page.keyboard.press("Tab")
+    return 0
+
+
 async def _press(page: Page, rng: random.Random) -> int:
-    """Move to the board with Tab and to a cell with the arrow keys, and press Enter."""
+    """Move to the board with Tab and to a cell with the arrow keys, and press Enter.
+
+    If no cell of the board can be chosen, press a button below it.
+    """
+    if not await page.locator(LEGAL).count():
+        return await _press_button(page, rng)
     board = page.locator("kibitz-board .kb-hit[tabindex='0']")
     for _ in range(60):
         if await board.evaluate("(cell) => cell === document.activeElement"):
