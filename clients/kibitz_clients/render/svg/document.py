@@ -1,8 +1,7 @@
 """A scene as a self-contained SVG picture: a board on a page, with text around it.
 
-The kinds of a board's cells determine its material: wood with marbles for hollows, stones on
-crossings, vehicles on tiles, cards for numbers (`themes/`). The output is deterministic: it has no
-embedded fonts, times or random identifiers.
+`board` draws the board. The output is deterministic: it has no embedded fonts, times or random
+identifiers.
 """
 
 from __future__ import annotations
@@ -11,15 +10,13 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Final
 from xml.sax.saxutils import escape
 
 from kibitz_clients.render.svg import primitives
+from kibitz_clients.render.svg.board import Board
 from kibitz_clients.render.svg.layout import BoardLayout
 from kibitz_clients.render.svg.primitives import FAINT_INK, number
-from kibitz_clients.render.svg.theme import BoardRenderer
-from kibitz_clients.render.svg.themes import THEMES
 from kibitz_games.core.scene import Scene
 from kibitz_protocol import printable
 
@@ -72,7 +69,7 @@ class _Page:
         )
         self.height = self.legend + legend
         layout.place_at((self.width - layout.board_width) / 2, self.header)
-        self.renderers = list(_board_renderers(layout))
+        self.board = Board(layout)
 
     def lines(self) -> Iterator[str]:
         width, height = number(self.width), number(self.height)
@@ -85,11 +82,11 @@ class _Page:
         yield from self._definitions()
         yield f'<rect width="{width}" height="{height}" rx="18" fill="url(#paper)"/>'
         yield from self._heading()
-        yield from chain.from_iterable(renderer.board() for renderer in self.renderers)
+        yield from self.board.ground()
         yield from self._labels()
-        yield from chain.from_iterable(renderer.marks() for renderer in self.renderers)
-        yield from chain.from_iterable(renderer.pieces() for renderer in self.renderers)
-        yield from chain.from_iterable(renderer.paths() for renderer in self.renderers)
+        yield from self.board.highlights()
+        yield from self.board.pieces()
+        yield from self.board.last_move()
         yield from self._scene_text()
         yield from self._legend()
         yield "</svg>"
@@ -97,9 +94,7 @@ class _Page:
     def _definitions(self) -> Iterator[str]:
         yield "<defs>"
         yield primitives.gradient("paper", ((0, "#fffdf8"), (1, "#f3ead8")), "linear")
-        # Themes may share the colors of the seats: each is defined once.
-        made = (renderer.definitions(self._seats()) for renderer in self.renderers)
-        yield from dict.fromkeys(chain.from_iterable(made))
+        yield from self.board.definitions(self._seats())
         yield "</defs>"
 
     def _seats(self) -> list[int]:
@@ -132,22 +127,13 @@ class _Page:
         for seat, name in enumerate(self.caption.players):
             x = 24 + (seat % self.columns) * column
             y = self.legend + 14 + (seat // self.columns) * LEGEND_ROW
-            for renderer in self.renderers[:1]:
-                yield from renderer.legend_piece(seat, (x + 14, y))
+            yield from self.board.legend_piece(seat, (x + 14, y))
             note = self._note(seat)
             yield primitives.text(
                 x + 34, y + (0 if note else 5), _truncated(name, 22), 15, weight="bold"
             )
             if note:
                 yield primitives.text(x + 34, y + 14, _truncated(note, 30), 12, fill=FAINT_INK)
-
-
-def _board_renderers(layout: BoardLayout) -> Iterator[BoardRenderer]:
-    """Yield a renderer for each theme that draws some of the cells."""
-    for theme in THEMES:
-        cells = [cell for cell in layout.cells if cell.kind in theme.kinds]
-        if cells:
-            yield BoardRenderer(theme, layout, cells)
 
 
 def _truncated(words: str, length: int) -> str:

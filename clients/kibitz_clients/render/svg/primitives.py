@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 from xml.sax.saxutils import escape
 
-from kibitz_clients.palette import blend
 from kibitz_protocol import printable
 
 PIECE_COLOURS: Final = ("#e4531d", "#2f86d4", "#f2c51d", "#149a70", "#b7609f", "#f8f4ea")
@@ -46,41 +45,10 @@ def piece_colour(seat: int) -> str:
     return PIECE_COLOURS[seat % len(PIECE_COLOURS)]
 
 
-def piece_gradients(seats: Iterable[int]) -> Iterator[str]:
-    """Define the gradients ``seatN`` that `round_piece` uses."""
-    for seat in seats:
-        base = piece_colour(seat)
-        stops = (
-            (0.0, blend(base, "#ffffff", 0.85)),
-            (0.22, blend(base, "#ffffff", 0.28)),
-            (0.62, base),
-            (1.0, blend(base, "#000000", 0.42)),
-        )
-        yield gradient(f"seat{seat}", stops, "ball")
-
-
-def round_piece(seat: int, x: float, y: float, radius: float, marked: bool = True) -> Iterator[str]:
-    """Draw a marble, with the emblem of its seat if `marked`."""
-    dark = blend(piece_colour(seat), "#000000", 0.55)
-    yield shadow(x, y, radius)
-    yield circle((x, y), radius, f'fill="url(#seat{seat})" stroke="{dark}" stroke-width="0.7"')
-    if marked:
-        yield emblem(seat, x, y, radius * 0.36, dark, 0.55)
-
-
-def shadow(x: float, y: float, radius: float) -> str:
-    """Draw the shadow of something round."""
-    attributes = 'fill="#3a2508" opacity="0.30"'
-    return element(
-        "ellipse", attributes, cx=x + 1.5, cy=y + radius * 0.22, rx=radius * 1.04, ry=radius
-    )
-
-
-def emblem(seat: int, x: float, y: float, size: float, colour: str, opacity: float = 1.0) -> str:
+def emblem(seat: int, x: float, y: float, size: float, colour: str) -> str:
     """Draw the emblem of a seat, the counterpart of its glyph in the terminal."""
     shape = _EMBLEMS[seat % len(_EMBLEMS)]
-    more = "" if opacity == 1.0 else f' opacity="{number(opacity)}"'
-    attributes = f'fill="{colour}"{more}'
+    attributes = f'fill="{colour}"'
     if not shape:
         return circle((x, y), size * 0.85, attributes)
     return polygon(((x + size * a, y + size * b) for a, b in shape), attributes)
