@@ -13,11 +13,10 @@ import math
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from kibitz_protocol.wire.shares import Z_95
+
 Pairs: TypeAlias = tuple[int, int, int, int, int]
 """The number of pairs with 0, 1/2, 1, 3/2 and 2 points."""
-
-Z95: Final = 1.959964
-"""The half-width of a 95% interval of the normal distribution, in standard deviations."""
 NORMALIZED_SCALE: Final = 800 / math.log(10)
 """Normalized Elo per standard deviation of a game."""
 
@@ -65,7 +64,7 @@ class Pentanomial:
         """The difference in logistic Elo."""
         if not self.pairs:
             return UNKNOWN
-        return Interval(*map(_elo, self._bounds))
+        return Interval(*map(elo_of, self._bounds))
 
     @property
     def normalized_elo(self) -> Interval:
@@ -78,7 +77,7 @@ class Pentanomial:
     @property
     def _bounds(self) -> tuple[float, float, float]:
         """The mean score and the bounds of its 95% interval."""
-        error = Z95 * self._deviation / math.sqrt(self.pairs)
+        error = Z_95 * self._deviation / math.sqrt(self.pairs)
         return self.score, self.score - error, self.score + error
 
     @property
@@ -92,7 +91,7 @@ UNKNOWN: Final = Interval(0.0, -math.inf, math.inf)
 """The Elo difference between players who have not met."""
 
 
-def _elo(score: float) -> float:
+def elo_of(score: float) -> float:
     """Return the Elo difference that corresponds to an expected score."""
     if score <= 0 or score >= 1:
         return -math.inf if score <= 0 else math.inf

@@ -77,15 +77,6 @@ def _require_options(game: str, options: Mapping[str, Value]) -> None:
         raise ValueError(f"{game}: {error_message(error)}") from None
 
 
-def format_value(value: Any) -> str:
-    """Return the value of an option as typed on the command line."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list | tuple):
-        return "+".join(map(str, value))
-    return str(value)
-
-
 def _options_of(game: str) -> type[BaseModel] | None:
     """Return the model of a game's options, None if the game is unknown here."""
     from kibitz_games.compiled import mode

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kibitz.options import notation
 from kibitz.text.layout import two_columns, wrap
+from kibitz_arena.report.formatting import option_value
 from kibitz_games.core import rulebook
 from kibitz_games.core.game import Game, GameError, GameInfo, TimeoutPolicy
 from kibitz_games.core.position import Position
@@ -137,7 +138,7 @@ def _kinds(field: Schema, definitions: Schema) -> list[Schema]:
 def _kind(schema: Schema, number: str = "a whole number", word: str = "a word") -> str:
     """Describe the allowed values."""
     if allowed := schema.get("enum") or ([schema["const"]] if "const" in schema else []):
-        return _either([notation.format_value(value) for value in allowed])
+        return _either([option_value(value) for value in allowed])
     match schema.get("type"):
         case "boolean":
             return "yes or no"
@@ -187,7 +188,7 @@ def _default(value: Any) -> str:
         return "the game chooses by default"
     if isinstance(value, list) and not value:
         return "none by default"
-    return f"{notation.format_value(value)} by default"
+    return f"{option_value(value)} by default"
 
 
 def _example(game: Game, name: str, field: Schema, kinds: Sequence[Schema]) -> str | None:
@@ -197,7 +198,7 @@ def _example(game: Game, name: str, field: Schema, kinds: Sequence[Schema]) -> s
     for value in [*(value for value in tried if value != default), default]:
         if value in (None, []):
             continue
-        typed = f"{name}={notation.format_value(value)}"
+        typed = f"{name}={option_value(value)}"
         if seats_for(game, notation.parse_options([typed], game.info.name)) is not None:
             return typed
     return None

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 
+from kibitz_arena.pentanomial import elo_of
 from kibitz_protocol import printable
 from kibitz_protocol.wire.lobbies import Standing
 from kibitz_protocol.wire.records import Cause
-
-Z = 1.959964
-"""The quantile of the normal distribution for an interval of 95%."""
+from kibitz_protocol.wire.shares import Z_95, share_interval
 
 
 def progress(line: Standing, games: int, seconds: float) -> str:
@@ -34,28 +33,17 @@ def share(line: Standing) -> float:
 
 def interval(line: Standing) -> tuple[float, float]:
     """Return Wilson's 95% interval of the points per game."""
-    n, mean = line.played, share(line)
-    if not n:
-        return 0.0, 1.0
-    center = (mean + Z * Z / (2 * n)) / (1 + Z * Z / n)
-    half = Z * math.sqrt(mean * (1 - mean) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
-    return max(0.0, center - half), min(1.0, center + half)
+    return share_interval(share(line), line.played) if line.played else (0.0, 1.0)
 
 
 def elo(line: Standing) -> tuple[float, float]:
     """Return the Elo difference and its error; both are infinite if the score is 0 or 1."""
     n, mean = line.played, share(line)
     if mean in (0, 1):
-        return _elo(mean), math.inf
+        return elo_of(mean), math.inf
     square = (line.wins + line.draws / 4) / n
-    error = Z * math.sqrt(max(0.0, square - mean * mean) / n)
-    return _elo(mean), (_elo(mean + error) - _elo(mean - error)) / 2
-
-
-def _elo(score: float) -> float:
-    if score <= 0:
-        return -math.inf
-    return math.inf if score >= 1 else 400 * math.log10(score / (1 - score))
+    error = Z_95 * math.sqrt(max(0.0, square - mean * mean) / n)
+    return elo_of(mean), (elo_of(mean + error) - elo_of(mean - error)) / 2
 
 
 def superiority(line: Standing) -> float:

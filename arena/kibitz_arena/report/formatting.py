@@ -157,13 +157,14 @@ def game_name(tournament: TournamentInfo) -> str:
 
 def game_options(tournament: TournamentInfo) -> str:
     """Format the game's options: ``board=small, pegs=6``; empty if none were set."""
-    return ", ".join(f"{key}={_value(value)}" for key, value in tournament.options.items())
+    return ", ".join(f"{key}={option_value(value)}" for key, value in tournament.options.items())
 
 
-def _value(value: object) -> str:
+def option_value(value: object) -> str:
+    """Format the value of an option as typed on the command line."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return "+".join(map(str, value))
     return str(value)
 

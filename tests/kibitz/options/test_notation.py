@@ -5,6 +5,7 @@ from typing import Any, Literal
 import pytest
 
 from kibitz.options import notation
+from kibitz_arena.report.formatting import option_value
 from kibitz_games.core import registry
 from kibitz_games.core.game import Model
 from kibitz_protocol.wire.lobbies import HouseSeat, OpenSeat, ReservedSeat
@@ -90,7 +91,7 @@ def test_a_value_is_what_the_game_takes(shapes: str, typed: str, value: object) 
 @pytest.mark.parametrize("value", [True, False, 3, "any", ["h8", "g7"], ["h8"], (1, 2)])
 def test_what_is_written_reads_back(shapes: str, value: object) -> None:
     keys = {bool: "open", int: "size", str: "share", list: "stones", tuple: "corners"}
-    read = notation.parse_options([f"{keys[type(value)]}={notation.format_value(value)}"], shapes)
+    read = notation.parse_options([f"{keys[type(value)]}={option_value(value)}"], shapes)
     expected = list(value) if isinstance(value, tuple) else value
     assert list(read.values()) == [expected]
 
