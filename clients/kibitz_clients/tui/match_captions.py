@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rich.text import Text
 
 from kibitz_clients.matches.timeline import Timeline, TimelineCursor
-from kibitz_clients.tui.screens.base import Application
 from kibitz_clients.wording import descriptions
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import Scene
 from kibitz_protocol import printable
 
+if TYPE_CHECKING:
+    from kibitz_clients.tui.kibitz_app import KibitzApp
 
-def title(app: Application, timeline: Timeline, cursor: TimelineCursor, game: Game | None) -> Text:
+
+def title(app: KibitzApp, timeline: Timeline, cursor: TimelineCursor, game: Game | None) -> Text:
     """Return the line above the board."""
     facts = timeline.info
     name = game.info.title if game else facts.game
@@ -28,7 +32,7 @@ def title(app: Application, timeline: Timeline, cursor: TimelineCursor, game: Ga
     return text.append_text(_state(app, timeline, cursor))
 
 
-def _state(app: Application, timeline: Timeline, cursor: TimelineCursor) -> Text:
+def _state(app: KibitzApp, timeline: Timeline, cursor: TimelineCursor) -> Text:
     at, last = cursor.position
     if not app.online:
         return Text("reconnecting …", f"bold {app.palette.warning}")
@@ -40,7 +44,7 @@ def _state(app: Application, timeline: Timeline, cursor: TimelineCursor) -> Text
 
 
 def status(
-    app: Application, timeline: Timeline, cursor: TimelineCursor, game: Game | None, scene: Scene
+    app: KibitzApp, timeline: Timeline, cursor: TimelineCursor, game: Game | None, scene: Scene
 ) -> Text:
     """Return the line below the board: the result, or the last step and whose turn it is."""
     frame, facts, palette = cursor.frame, timeline.info, app.palette

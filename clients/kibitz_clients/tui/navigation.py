@@ -7,7 +7,6 @@ from textual.notifications import SeverityLevel
 
 from kibitz_clients.matches.client_state import ClientState
 from kibitz_clients.matches.timeline import MatchInfo, Timeline
-from kibitz_clients.tui.screens.base import Navigation
 from kibitz_clients.tui.screens.lobby import LobbyScreen
 from kibitz_clients.tui.screens.match import MatchScreen
 from kibitz_clients.tui.screens.play import PlayScreen
@@ -26,7 +25,7 @@ _OWN_END_S = 10.0
 """How long to show the result of the user's match over the next one, in seconds."""
 
 
-class ScreenNavigation(Navigation):
+class ScreenNavigation:
     """Opens and closes the screens of the application.
 
     `live` is False if the application shows a record without a server. With `follow`, the next

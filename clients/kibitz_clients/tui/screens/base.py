@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from rich.table import Table
 from rich.text import Text
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
-from kibitz_clients.matches.client_state import ClientState
-from kibitz_clients.matches.timeline import MatchInfo, Timeline
-from kibitz_clients.palette import Palette
-from kibitz_clients.tui.server_requests import ServerRequests
+if TYPE_CHECKING:
+    from kibitz_clients.tui.kibitz_app import KibitzApp
 
 _R = TypeVar("_R")
 
@@ -22,55 +20,13 @@ RulesLookup: TypeAlias = Callable[[str], str | None]
 """A function from a game's name to its rules in Markdown, or None if there are none."""
 
 
-class Navigation(Protocol):
-    """The navigation between screens."""
-
-    follow: bool
-    """Whether the next match opens when one ends."""
-
-    def back(self) -> None: ...
-
-    def enter_lobby(self, lobby: str) -> None: ...
-
-    def show_lobby(self, lobby: str) -> None: ...
-
-    def watch_match(self, match: str) -> None: ...
-
-    def show_on_wall(self, match: str) -> None: ...
-
-    def show_next(self, facts: MatchInfo) -> None: ...
-
-    def open_next_match(self, facts: MatchInfo) -> None: ...
-
-    def show_warning(self, sentence: str) -> None: ...
-
-
-class Application(Protocol):
-    """The interface of the application to its screens; `KibitzApp` implements it."""
-
-    client_state: ClientState
-    requests: ServerRequests
-    navigation: Navigation
-    recorded: Timeline | None
-    """The record that is shown; None if matches are live."""
-    server_label: str
-    now: Callable[[], int]
-    rules: RulesLookup
-
-    @property
-    def online(self) -> bool: ...
-
-    @property
-    def palette(self) -> Palette: ...
-
-
 class AppScreen(Screen[_R]):
     """A screen of the application."""
 
     @property
-    def kibitz_app(self) -> Application:
+    def kibitz_app(self) -> KibitzApp:
         """The application."""
-        return cast(Application, self.app)
+        return cast("KibitzApp", self.app)
 
 
 class BaseScreen(AppScreen[None]):
