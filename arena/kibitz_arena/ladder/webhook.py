@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import urllib.error
 import urllib.request
-from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -42,56 +41,44 @@ class Webhook:
         self._url = url
         self._post = post
         self._tell = tell
-        self._queue: deque[PlayedGame] = deque()
-        self._filled = asyncio.Event()
-        self.delivered = 0
+        self._queue: asyncio.Queue[PlayedGame] = asyncio.Queue(CAPACITY)
         self.dropped = 0
         """The number of results dropped because the queue was full or the receiver refused them."""
         self._failing = False
 
     def put(self, result: PlayedGame) -> None:
         """Queue a result without blocking."""
-        if len(self._queue) >= CAPACITY:
-            self._queue.popleft()
+        if self._queue.full():
+            self._queue.get_nowait()
             self.dropped += 1
-        self._queue.append(result)
-        self._filled.set()
+        self._queue.put_nowait(result)
 
     async def run(self) -> None:
         """Send queued results, until canceled."""
+        while True:
+            await self._deliver(await self._queue.get())
+
+    async def _deliver(self, result: PlayedGame) -> None:
+        """Send a result until it is accepted or refused."""
         pause = FIRST_PAUSE
         while True:
-            await self._filled.wait()
-            if await self._send():
-                pause = FIRST_PAUSE
-                continue
+            try:
+                await self._post(self._url, result.model_dump_json().encode())
+            except UndeliveredError as error:
+                self._say_failing(str(error))
+                if error.final:
+                    self.dropped += 1
+                    return
+            else:
+                self._say_accepted()
+                return
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    async def _send(self) -> bool:
-        """Send the oldest result; return whether to send the next one immediately."""
-        result = self._queue[0]
-        try:
-            await self._post(self._url, result.model_dump_json().encode())
-        except UndeliveredError as error:
-            self._say_failing(str(error))
-            if not error.final:
-                return False
-            self.dropped += 1
-        else:
-            self.delivered += 1
-            if self._failing:
-                self._failing = False
-                self._tell(f"the webhook accepts results again; {self.dropped} were dropped")
-        self._take(result)
-        return True
-
-    def _take(self, result: PlayedGame) -> None:
-        """Remove a finished result unless it has been dropped in the meantime."""
-        if self._queue and self._queue[0] is result:
-            self._queue.popleft()
-        if not self._queue:
-            self._filled.clear()
+    def _say_accepted(self) -> None:
+        if self._failing:
+            self._tell(f"the webhook accepts results again; {self.dropped} were dropped")
+        self._failing = False
 
     def _say_failing(self, why: str) -> None:
         if not self._failing:
