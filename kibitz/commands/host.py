@@ -31,7 +31,6 @@ from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lag import Lag
 from kibitz_protocol.wire.lobbies import (
     HouseSeat,
-    LobbyBrief,
     LobbySettings,
     ProgrammeItem,
     SeatSpec,
@@ -348,41 +347,10 @@ class _LobbyHost:
         if before is not None:
             tell(f"your earlier lobby {before.lobby} is closed; opening a new one")
             saved.drop_hosted(self._key)
-        new = await self._unanswered(client, saved)
-        if new is None:
-            saved.store_opening(self._key, [brief.lobby for brief in await _own_lobbies(client)])
-            new = await self._open_lobby(client)
+        new = await self._open_lobby(client)
         saved.store_hosted(self._key, new.lobby, new.invite)
         self._opened(new, client.url)
         return new.lobby
-
-    async def _unanswered(self, client: Client, saved: SavedSession) -> HostedLobby | None:
-        """Return the lobby that an earlier process requested without receiving the answer.
-
-        A lobby with an invite code is closed instead: the code was in the lost answer, so nobody
-        can have joined.
-        """
-        asked = saved.opening(self._key)
-        if asked is None:
-            return None
-        for brief in await _own_lobbies(client):
-            if brief.lobby in asked.known or not self._is_asked_for(brief):
-                continue
-            if brief.joinable != "invite":
-                tell(f"continuing with lobby {brief.lobby}, which you opened before")
-                return HostedLobby(lobby=brief.lobby)
-            await client.hosting.close_lobby(brief.lobby)
-        return None
-
-    def _is_asked_for(self, brief: LobbyBrief) -> bool:
-        """Return whether a lobby matches these settings."""
-        wanted = self._settings
-        games = {item.game for item in wanted.programme}
-        return (
-            brief.state != "closed"
-            and (brief.name, brief.joinable) == (wanted.name, wanted.joinable)
-            and set(brief.games) == games
-        )
 
     async def _open_lobby(self, client: Client) -> HostedLobby:
         loop = asyncio.get_running_loop()
@@ -405,12 +373,6 @@ class _LobbyHost:
         echo(f"  kibitz connect mybot.py --server {url} --lobby {lobby}{code}")
         echo(f"  kibitz join {lobby} --server {url}{code}")
         return echo(f"  kibitz watch {lobby} --server {url}")
-
-
-async def _own_lobbies(client: Client) -> list[LobbyBrief]:
-    """Return the lobbies that this player hosts."""
-    briefs = (await client.hall.lobbies()).lobbies
-    return [brief for brief in briefs if brief.host == client.name]
 
 
 async def _is_open(client: Client, lobby: str) -> bool:

@@ -38,14 +38,6 @@ class HostedLobby(BaseModel):
     invite: str | None = None
 
 
-class Opening(BaseModel):
-    """An unanswered request to open a lobby."""
-
-    key: str
-    known: list[Key]
-    """The player's lobbies before the request."""
-
-
 class StoredSession(BaseModel):
     """The contents of a session file."""
 
@@ -56,7 +48,6 @@ class StoredSession(BaseModel):
     pid: int = 0
     """The process that wrote the file."""
     hosted: dict[str, HostedLobby] = Field(default_factory=dict)
-    opening: Opening | None = None
 
 
 class InUseError(click.ClickException):
@@ -109,7 +100,6 @@ class SavedSession:
     def store(self, client: Client, *, account: bool) -> None:
         """Save the session from the server's welcome."""
         hosted = {} if self.stored is None else self.stored.hosted
-        opening = None if self.stored is None else self.stored.opening
         resume = None if account else client.resume
         self._save(
             StoredSession(
@@ -118,26 +108,14 @@ class SavedSession:
                 resume=resume,
                 pid=os.getpid(),
                 hosted=hosted,
-                opening=opening,
             )
         )
-
-    def opening(self, key: str) -> Opening | None:
-        """Return the unanswered request for a lobby under `key`, if any."""
-        opening = None if self.stored is None else self.stored.opening
-        return opening if opening is not None and opening.key == key else None
-
-    def store_opening(self, key: str, known: list[str]) -> None:
-        """Save that a lobby under `key` is about to be requested, and the `known` lobbies."""
-        if self.stored is not None:
-            opening = Opening(key=key, known=known)
-            self._save(self.stored.model_copy(update={"opening": opening}))
 
     def store_hosted(self, key: str, lobby: str, invite: str | None) -> None:
         """Save the lobby opened under `key`."""
         if self.stored is not None:
             hosted = self.stored.hosted | {key: HostedLobby(lobby=lobby, invite=invite)}
-            self._save(self.stored.model_copy(update={"hosted": hosted, "opening": None}))
+            self._save(self.stored.model_copy(update={"hosted": hosted}))
 
     def drop_hosted(self, key: str) -> None:
         """Forget the lobby opened under `key`, which no longer exists."""

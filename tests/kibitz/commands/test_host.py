@@ -103,16 +103,10 @@ def test_a_game_is_read_with_its_options() -> None:
     assert notation.parse_game(KNOWN) == GameChoice(KNOWN)
 
 
-class KilledError(Exception):
-    """Simulates the end of the process."""
-
-
 async def lobby_of(
     server: str,
     joinable: Literal["open", "invite"] = "open",
     title: str = "an evening",
-    *,
-    killed: bool = False,
 ) -> tuple[str, list[str]]:
     """Return the lobby that the command would follow, and all of its player's lobbies."""
     settings = LobbySettings(
@@ -127,29 +121,18 @@ async def lobby_of(
         async with sessions.connect_saved(
             saved, command._client, lambda _: None, account=False
         ) as client:
-            if killed:
-                with pytest.MonkeyPatch.context() as patched:
-                    patched.setattr(saved, "store_hosted", _killed)
-                    with pytest.raises(KilledError):
-                        await command._lobby(client, saved)
-                return "", []
             lobby = await command._lobby(client, saved)
             briefs = (await client.hall.lobbies()).lobbies
             return lobby, [brief.lobby for brief in briefs if brief.state != "closed"]
 
 
-def _killed(*_: object) -> None:
-    raise KilledError
-
-
 @pytest.mark.parametrize("joinable", ["open", "invite"])
-async def test_a_lobby_whose_answer_came_too_late_is_not_opened_twice(
+async def test_the_same_command_continues_with_its_lobby(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joinable: Literal["open", "invite"]
 ) -> None:
     monkeypatch.setenv("KIBITZ_STATE", str(tmp_path))
     async with running(Config(db=tmp_path / "kibitz.db"), load_games("plain")) as server:
         other, _ = await lobby_of(server.url, title="another one")
-        await lobby_of(server.url, joinable, killed=True)
         lobby, there = await lobby_of(server.url, joinable)
         assert sorted(there) == sorted([other, lobby])
         assert await lobby_of(server.url, joinable) == (lobby, there)
