@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import tempfile
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -120,19 +120,8 @@ class _Runner:
         """Run one check; it fails if the bot exits or hangs."""
         running = await self._ensure_bot()
         running.server.matches.clear()
-        gone = asyncio.ensure_future(wait_exit(running.process.process))
-        making = asyncio.ensure_future(_awaited(check.run(self._context(running, game, seats))))
-        try:
-            await asyncio.wait((making, gone), return_when=asyncio.FIRST_COMPLETED)
-            if not making.done():
-                raise FailedError(
-                    "its process to keep running", f"it exited with status {gone.result()}"
-                )
-            making.result()
-        finally:
-            for task in (making, gone):
-                task.cancel()
-            await asyncio.gather(making, gone, return_exceptions=True)
+        work = check.run(self._context(running, game, seats))
+        await _while_running(running.process, work, "its process to keep running")
 
     def _context(self, running: _RunningBot, game: Game, seats: int) -> CheckContext:
         can = self._capabilities
@@ -207,19 +196,17 @@ class _Runner:
         return _RunningBot(server, bot, stack)
 
     async def _handshake(self, running: _RunningBot) -> None:
-        async with _while_running(
-            running.process, CONNECT_TIMEOUT_S, "the bot to connect and send hello"
-        ):
-            await running.server.connected.wait()
-        hello = running.server.hello
-        assert hello is not None
-        self._capabilities = hello.capabilities or Capabilities()
-        running.server.programme = self._programme()
-        running.server.send_lobby()
-        async with _while_running(
-            running.process, READY_TIMEOUT_S, "the bot to join the lobby and report ready"
-        ):
-            await running.server.ready.wait()
+        server = running.server
+        connecting = "the bot to connect and send hello"
+        await _while_running(
+            running.process, server.connected.wait(), connecting, CONNECT_TIMEOUT_S
+        )
+        assert server.hello is not None
+        self._capabilities = server.hello.capabilities or Capabilities()
+        server.programme = self._programme()
+        server.send_lobby()
+        joining = "the bot to join the lobby and report ready"
+        await _while_running(running.process, server.ready.wait(), joining, READY_TIMEOUT_S)
 
     async def _close_lobby(self) -> None:
         """Close the lobby; the bot must stay connected or exit with status 0."""
@@ -278,34 +265,21 @@ def _extremes(numbers: Sequence[int]) -> list[int]:
     return sorted({min(numbers), max(numbers)}) if numbers else []
 
 
-@contextlib.asynccontextmanager
-async def _while_running(bot: TestedBot, seconds: float, expected: str) -> AsyncIterator[None]:
-    """Fail if the block takes too long or the process exits."""
-    me = asyncio.current_task()
-    assert me is not None
-    died = False
-
-    async def watch() -> None:
-        nonlocal died
-        await wait_exit(bot.process)
-        died = True
-        me.cancel()
-
-    watching = asyncio.create_task(watch())
+async def _while_running(
+    bot: TestedBot, work: Awaitable[object], expected: str, seconds: float | None = None
+) -> None:
+    """Await `work`; raise `FailedError` if it takes too long or the process exits."""
+    making = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(wait_exit(bot.process))
     try:
-        async with asyncio.timeout(seconds):
-            yield
-    except TimeoutError:
-        raise FailedError(expected, f"nothing within {seconds:g} s") from None
-    except asyncio.CancelledError:
-        if not died:
-            raise
-        me.uncancel()
-        status = bot.process.returncode
-        raise FailedError(expected, f"its process exited with status {status}") from None
+        await asyncio.wait((making, gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if making.done():
+            making.result()
+        elif gone.done():
+            raise FailedError(expected, f"its process exited with status {gone.result()}")
+        else:
+            raise FailedError(expected, f"nothing within {seconds:g} s")
     finally:
-        watching.cancel()
-
-
-async def _awaited(work: Any) -> None:
-    await work
+        making.cancel()
+        gone.cancel()
+        await asyncio.gather(making, gone, return_exceptions=True)

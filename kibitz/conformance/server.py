@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from typing import Protocol, TypeAlias
 
@@ -31,8 +30,6 @@ LOBBY = "doctor"
 NAME = "tested-bot"
 SECRET = "the-secret-of-the-tested-bot"
 LIMITS = messages.Limits(frame_bytes=16_384, messages_per_second=50, burst=100, lobbies=1)
-TRAFFIC_LINES = 40
-"""The number of protocol lines to keep."""
 PONG_TIMEOUT_S = 5.0
 
 _MatchRequest: TypeAlias = (
@@ -77,7 +74,6 @@ class ConformanceServer:
         self.ready = asyncio.Event()
         self.violations: list[str] = []
         """The bot's protocol violations outside of matches."""
-        self.traffic: deque[str] = deque(maxlen=TRAFFIC_LINES)
         self.url = ""
         self._numbers = itertools.count(1)
         self._socket: ServerConnection | None = None
@@ -97,7 +93,6 @@ class ConformanceServer:
         if self._socket is None:
             return
         text = encode(message).decode()
-        self.traffic.append(f"-> {text:.300}")
         self._outgoing.put_nowait(text)
 
     def refuse(self, request: int, code: Code, message: str, **more: int | None) -> None:
@@ -134,7 +129,6 @@ class ConformanceServer:
         """Serve one connection to its end."""
         try:
             async for frame in socket:
-                self.traffic.append(f"<- {frame!r:.300}")
                 self._read(socket, frame)
         except ConnectionClosed:
             pass
