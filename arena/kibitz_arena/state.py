@@ -136,6 +136,10 @@ class TournamentState:
         """The number of games that count so far."""
         return len(self.ended)
 
+    def games_of(self, name: str) -> int:
+        """Return the number of an entrant's games that have ended."""
+        return sum(name in game.players for game in self.ended.values())
+
     @property
     def finished(self) -> bool:
         """Whether all games have ended or the sequential test is decided."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 LINE_SECONDS: Final = 10.0
 """The interval between lines without a terminal, in seconds."""
-RATE_WINDOW_SECONDS: Final = 60.0
-"""The period over which the rate is measured, in seconds; shorter at the start."""
 _FAULT_LABELS: Final = {
     Cause.TIME: "flag",
     Cause.ILLEGAL: "illegal",
@@ -33,37 +31,11 @@ _FAULT_LABELS: Final = {
 """Labels for abnormal causes."""
 
 
-class GameRate:
-    """The number of games per second in the last minute."""
-
-    def __init__(self, now: float, count: int) -> None:
-        self._marks = [(now, count)]
-
-    def update(self, now: float, count: int) -> float:
-        """Update the total `count` at the time `now` in seconds; return the rate, 0 if unknown."""
-        self._marks.append((now, count))
-        while len(self._marks) > 2 and self._marks[1][0] < now - RATE_WINDOW_SECONDS:
-            del self._marks[0]
-        (begin, before), (end, after) = self._marks[0], self._marks[-1]
-        return (after - before) / (end - begin) if end > begin else 0.0
-
-
-class DropOutCounts:
-    """The number of drop-outs so far, by cause; each game is counted once."""
-
-    def __init__(self) -> None:
-        self._seen = 0
-        self._counts: Counter[Cause] = Counter()
-
-    def summary(self, progress: TournamentState) -> str:
-        """Return a summary like ``2 flag, 1 crash``; empty if there were none."""
-        ended = list(progress.ended.values())
-        for game in ended[self._seen :]:
-            self._counts.update(
-                seat.cause for seat in game.result.seats if seat.cause in _FAULT_LABELS
-            )
-        self._seen = len(ended)
-        return ", ".join(f"{n} {_FAULT_LABELS[cause]}" for cause, n in self._counts.items())
+def drop_outs(progress: TournamentState) -> str:
+    """Return the drop-outs so far like ``2 flag, 1 crash``; empty if there were none."""
+    seats = (seat for game in progress.ended.values() for seat in game.result.seats)
+    counts = Counter(seat.cause for seat in seats if seat.cause in _FAULT_LABELS)
+    return ", ".join(f"{n} {_FAULT_LABELS[cause]}" for cause, n in counts.items() if cause)
 
 
 def status_line(
@@ -103,8 +75,8 @@ class ProgressDisplay:
         self._loud = loud
         self._quiet = quiet
         self._clock = clock
-        self._rate: GameRate | None = None
-        self._faults = DropOutCounts()
+        self._begun: tuple[float, int] | None = None
+        """When progress was first shown, and the number of games played until then."""
         self._told = float("-inf")
         self._bar: Bar | None = None
         self._terminal = stream.isatty() and not quiet
@@ -125,10 +97,9 @@ class ProgressDisplay:
     def show(self, progress: TournamentState, width: ConcurrencyLimit) -> None:
         """Show the tournament's progress."""
         now = self._clock()
-        if self._rate is None:
-            self._rate = GameRate(now, progress.played)
-        rate = self._rate.update(now, progress.played)
-        text = status_line(progress, width, rate, self._faults.summary(progress))
+        began, before = self._begun = self._begun or (now, progress.played)
+        rate = (progress.played - before) / (now - began) if now > began else 0.0
+        text = status_line(progress, width, rate, drop_outs(progress))
         if self._terminal:
             self._draw(progress, printable.line(text))
         elif not self._quiet and now >= self._told + LINE_SECONDS:

@@ -8,8 +8,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shlex
-from collections import Counter
-from collections.abc import Callable
 from typing import Final
 
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
@@ -190,19 +188,3 @@ def is_unfinished(progress: TournamentState) -> bool:
     if progress.stopped is not None:
         return progress.stopped.reason not in ("decided", "deadline")
     return not progress.finished
-
-
-def ended_games_counter(progress: TournamentState) -> Callable[[str], int]:
-    """Return a function that counts an entrant's finished games incrementally."""
-    seen = 0
-    counts: Counter[str] = Counter()
-
-    def played(name: str) -> int:
-        nonlocal seen
-        ended = list(progress.ended.values())
-        for game in ended[seen:]:
-            counts.update(game.players)
-        seen = len(ended)
-        return counts[name]
-
-    return played

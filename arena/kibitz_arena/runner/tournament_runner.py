@@ -28,7 +28,7 @@ from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.records import RecordCollector
 from kibitz_arena.runner.scheduler import GameScheduler
 from kibitz_arena.runner.services import JoinInfo, Services
-from kibitz_arena.runner.session import NotReadyError, Session, ended_games_counter, is_unfinished
+from kibitz_arena.runner.session import NotReadyError, Session, is_unfinished
 from kibitz_arena.runner.supervisor import EntrantSupervisor
 from kibitz_arena.schedule import Schedule
 from kibitz_arena.state import TournamentState
@@ -130,7 +130,7 @@ class TournamentRunner:
                 self.directory,
                 self.services,
                 JoinInfo(url, lobby, MAX_AT_ONCE),
-                played=ended_games_counter(scheduler.progress),
+                played=scheduler.progress.games_of,
                 tell=say,
                 organizer=organizer,
             )

@@ -10,8 +10,6 @@ from kibitz_arena.report.formatting import clock_time
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.progress import (
     LINE_SECONDS,
-    RATE_WINDOW_SECONDS,
-    GameRate,
     ProgressDisplay,
     status_line,
 )
@@ -49,16 +47,15 @@ def progress(games: int, *, flags: int = 0) -> TournamentState:
     return made
 
 
-def test_the_rate_is_that_of_the_last_minute() -> None:
-    rate = GameRate(0.0, 0)
-    assert rate.update(0.0, 0) == 0.0
-    assert rate.update(10.0, 5) == 0.5
-    for second in range(11, 200):
-        found = rate.update(float(second), 5 + 2 * (second - 10))
-    assert abs(found - 2.0) < 0.05
-    for second in range(200, 200 + 2 * int(RATE_WINDOW_SECONDS)):
-        found = rate.update(float(second), 383)
-    assert found == 0.0
+def test_the_rate_is_that_since_the_first_line() -> None:
+    stream, clock = io.StringIO(), Clock()
+    ticker = ProgressDisplay(stream, clock=clock)
+    ticker.show(progress(2), ConcurrencyLimit(2))
+    clock.now += 20.0
+    ticker.show(progress(6), ConcurrencyLimit(2))
+    first, last = stream.getvalue().splitlines()
+    assert "0.0/min" in first
+    assert "12.0/min" in last
 
 
 def test_durations_are_read_at_a_glance() -> None:
