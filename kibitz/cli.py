@@ -107,12 +107,18 @@ def _explained() -> Iterator[None]:
         raise
     except Exception as error:
         if sentence := _sentence(error):
-            raise click.ClickException(sentence) from error
+            from kibitz_bots.spec import SpecError
+
+            kind = click.UsageError if isinstance(error, SpecError) else click.ClickException
+            raise kind(sentence) from error
         raise
 
 
 def _sentence(error: BaseException) -> str | None:
-    """Return the sentence for an error, or None if only a traceback helps."""
+    """Return the sentence for an error, or None if only a traceback helps.
+
+    Errors of kibitz's own classes are for users; their messages are sentences.
+    """
     if isinstance(error, BrokenPipeError):  # the reader closed the pipe; click exits
         return None
     if isinstance(error, BaseExceptionGroup):
@@ -134,7 +140,8 @@ def _sentence(error: BaseException) -> str | None:
         return printable.line(_WIRE_PATH.sub(r"\1:", str(error)))
     if isinstance(error, KibitzError | GameError | RecordError | StoreError):
         return printable.line(str(error) or type(error).__name__)
-    if isinstance(error, OSError):  # may contain the last lines of a log
+    ours = any(kind.__module__.startswith("kibitz") for kind in type(error).__mro__)
+    if ours or isinstance(error, OSError):  # may contain the last lines of a log
         return printable.lines(str(error) or type(error).__name__)
     return (
         f"the database: {printable.line(str(error))}" if isinstance(error, sqlite3.Error) else None

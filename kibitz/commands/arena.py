@@ -29,7 +29,6 @@ from kibitz.text import result_tables
 from kibitz.workers.blocks import PoolBlocks, load_sentence, task_terms, worker_problem
 from kibitz.workers.pools import worker_pool
 from kibitz.workers.port import PoolError
-from kibitz_arena.journal import JournalError
 from kibitz_arena.report import export
 from kibitz_arena.report import text as report_text
 from kibitz_arena.results import Results
@@ -171,8 +170,6 @@ def arena(words: tuple[str, ...], **given: Any) -> None:
     except PoolError as error:
         echo(f"Error: {error}", err=True)
         sys.exit(EXIT_UNABLE)
-    except JournalError as error:
-        raise click.ClickException(str(error)) from None
     finally:
         display.close()
     sys.exit(_write_results(runner, state, resume, given))

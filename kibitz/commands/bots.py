@@ -53,12 +53,8 @@ def warm(name: str | None, game: str | None) -> None:
 
 def _bot_named(name: str) -> Personality:
     from kibitz_bots.catalog import named
-    from kibitz_bots.spec import SpecError
 
-    try:
-        return named(name)
-    except SpecError as error:
-        raise click.UsageError(str(error)) from None
+    return named(name)
 
 
 def _bots_of_game(game: str | None) -> Sequence[Personality]:

@@ -76,6 +76,7 @@ def doctor(
     from kibitz.conformance.checks import CHECKS
     from kibitz.conformance.results import CheckResult
     from kibitz.conformance.runner import ConformanceConfig
+    from kibitz.local.match_series import check_bot
 
     box = load_games("plain")
     _require_known(wanted, list(box), "--game")
@@ -85,7 +86,7 @@ def doctor(
         raise click.UsageError(f"--{way} needs a program after --, such as -- node bot.js")
     chosen: BotInterface = "house" if bots else "own" if way is None else way
     if chosen == "house":
-        _check_bot(words[0])
+        check_bot(words[0])
 
     def tell(finding: CheckResult) -> None:
         if not as_json:
@@ -126,13 +127,3 @@ def _require_known(given: tuple[str, ...], known: list[str], option: str) -> Non
             raise click.BadParameter(
                 f"{word!r}: expected one of {', '.join(known)}", param_hint=option
             )
-
-
-def _check_bot(spec: str) -> None:
-    from kibitz.local.match_series import check_bot
-    from kibitz_bots.spec import SpecError
-
-    try:
-        check_bot(spec)
-    except SpecError as error:
-        raise click.UsageError(str(error)) from None

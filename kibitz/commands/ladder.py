@@ -102,7 +102,6 @@ def keep(file: Path, server: str, token_file: Path | None, directory: Path | Non
     first Ctrl-C finishes the running games; a second one stops at once. After any interruption, the
     same command continues without losing or repeating a game.
     """
-    from kibitz_arena.journal import JournalError
     from kibitz_arena.ladder import config
     from kibitz_arena.ladder.runner import LadderRunner
 
@@ -118,10 +117,7 @@ def keep(file: Path, server: str, token_file: Path | None, directory: Path | Non
     )
     _tell(f"page: {place.page}")
     _tell(f"connect bots with: kibitz connect BOT --server {server} --ladder {ladder_config.name}")
-    try:
-        run(_keep(runner))
-    except JournalError as error:
-        raise click.ClickException(str(error)) from None
+    run(_keep(runner))
 
 
 async def _keep(runner: LadderRunner) -> None:

@@ -22,13 +22,9 @@ def nodes(db: Database, *, as_json: bool) -> None:
     If several nodes share a URL, the longest-running one serves and the others stand by. Nodes with
     different URLs serve side by side.
     """
-    from kibitz_server.storage.errors import StoreError
     from kibitz_server.storage.opening import list_nodes
 
-    try:
-        nodes = list_nodes(db)
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
+    nodes = list_nodes(db)
     if as_json:
         echo_json(json.dumps([dataclasses.asdict(node) for node in nodes]))
         return

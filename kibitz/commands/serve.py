@@ -386,7 +386,6 @@ def serve(
     from kibitz.text import rule_pages
     from kibitz_clients.web.site import web_site
     from kibitz_server.app import run
-    from kibitz_server.storage.errors import StoreError
 
     values = _config_values(context, given)
     if organizer_fd is not None:
@@ -407,8 +406,6 @@ def serve(
             analysis_command=None if no_analysis else analysis_command(limits),
             started=announce,
         )
-    except StoreError as error:
-        raise click.ClickException(str(error)) from None
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise

@@ -24,7 +24,6 @@ from kibitz_arena.tournament import StopRule
 from kibitz_bots.kinds.engine_bot import EngineBot
 from kibitz_bots.loading import load
 from kibitz_bots.number_types import COUNT, SEED, FiniteRange
-from kibitz_bots.spec import SpecError
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.wire.values import Options
 
@@ -119,7 +118,7 @@ def sprt(
         plan.check()
     except ValueError as error:
         raise click.ClickException(str(error)) from error
-    kept = _open_log(log, _terms(plan, rule)) if log else None
+    kept = SprtLog(log, _terms(plan, rule)) if log else None
     try:
         test, counted = _run(plan, Sprt(rule), kept, pairs, threads)
     finally:
@@ -206,10 +205,7 @@ def _game(choice: GameChoice) -> Game:
 
 def _engine(spec: str) -> EngineBot:
     """Return the engine of the bot `spec`; refuse bots that do not search."""
-    try:
-        bot = load(spec)()
-    except SpecError as error:
-        raise click.UsageError(str(error)) from error
+    bot = load(spec)()
     if not isinstance(bot, EngineBot):
         raise click.UsageError(f"{spec!r} is not an engine; choose a bot that searches")
     return bot
@@ -228,10 +224,3 @@ def _stop_rule(a: str, b: str, elo: tuple[float, float]) -> StopRule:
     if not elo[0] < elo[1]:
         raise click.UsageError("--elo: expected ELO0 below ELO1")
     return StopRule(better=(a, b), elo0=elo[0], elo1=elo[1])
-
-
-def _open_log(path: Path, terms: dict[str, object]) -> SprtLog:
-    try:
-        return SprtLog(path, terms)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error

@@ -17,9 +17,7 @@ from kibitz.output import echo, echo_json
 from kibitz_bots.number_types import COUNT, FiniteRange
 from kibitz_clients.wording import tables
 from kibitz_protocol.wire.server_address import page_url
-from kibitz_server.accounts.names import BadName
 from kibitz_server.accounts.tokens import TokenAdmin
-from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.location import Database
 from kibitz_server.storage.token_register import TokenEntry
 
@@ -56,11 +54,8 @@ def new(
     """
     page = _page(server) if link else None
     chosen: Literal["bot", "human"] = "bot" if kind else "human"
-    try:
-        with TokenAdmin(db) as register:
-            issued = register.issue(name, chosen, days=days)
-    except (BadName, StoreError) as error:
-        raise click.ClickException(str(error)) from None
+    with TokenAdmin(db) as register:
+        issued = register.issue(name, chosen, days=days)
     shown = {"id": issued.id, "token": issued.token, "name": issued.player.name, "kind": chosen}
     # Browsers do not send the part after #, so no log on the way contains the token.
     signing_in = None if page is None else f"{page}#token={quote(issued.token, safe='')}"

@@ -89,12 +89,9 @@ def train(
 
 def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | None) -> None:
     from kibitz.text.training_progress import shown
-    from kibitz.workers.port import PoolError
     from kibitz.workers.thread_bridge import computing
     from kibitz_training import experiments
     from kibitz_training.experiment import ParameterError, TrainingRun
-    from kibitz_training.journal import JournalError
-    from kibitz_training.output import OutputError
 
     try:
         chosen, parameters = experiments.find(experiment)
@@ -103,11 +100,8 @@ def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | N
     if workers is not None and not chosen.distributed:
         raise click.UsageError(f"--workers: {chosen.name} runs in one process only")
     command = _command(chosen, parameters, seed, out)
-    try:
-        with _locked(out), shown() as reporter, computing(workers) as compute:
-            chosen.run(parameters, TrainingRun(out, seed, threads, command, reporter, compute))
-    except (PoolError, JournalError, OutputError) as error:
-        raise click.ClickException(str(error)) from None
+    with _locked(out), shown() as reporter, computing(workers) as compute:
+        chosen.run(parameters, TrainingRun(out, seed, threads, command, reporter, compute))
 
 
 def _command(experiment: Experiment, parameters: Parameters, seed: int, out: Path) -> str:

@@ -9,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from kibitz.cli import kibitz
 from kibitz.commands.nodes import nodes
 from kibitz.commands.serve import make_config
 from kibitz_server.storage import opening
@@ -32,7 +33,7 @@ def test_nodes_are_shown_with_what_they_own(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_file_has_no_nodes(tmp_path: Path) -> None:
     (tmp_path / "kibitz.db").touch()
-    result = CliRunner().invoke(nodes, ["--db", str(tmp_path / "kibitz.db")])
+    result = CliRunner().invoke(kibitz, ["db", "nodes", "--db", str(tmp_path / "kibitz.db")])
     assert result.exit_code == 1
     assert "nodes need a PostgreSQL database" in result.output
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from kibitz.commands.sprt import sprt
+from kibitz.cli import kibitz
 
 GAME = "connect-four"
 A, B = f"{GAME}/alphabeta", f"{GAME}/greedy"
@@ -34,7 +34,7 @@ def BOT():
 
 
 def call(*arguments: str) -> Result:
-    return CliRunner().invoke(sprt, arguments)
+    return CliRunner().invoke(kibitz, ["sprt", *arguments])
 
 
 def test_a_clear_difference_is_accepted(tmp_path: Path) -> None:
