@@ -219,13 +219,11 @@ def _values(game: Game, schema: Schema) -> Iterable[Any]:
 
 
 def _numbers(schema: Schema) -> list[int]:
-    """Return numbers from the middle of a range outwards."""
+    """Return the middle of a range, then numbers from its start."""
     least, most = _bounds(schema)
     low = least if least is not None else 1
     high = most if most is not None else low + MAX_TRIED
-    middle = (low + high) // 2
-    near = range(max(low, middle - MAX_TRIED // 2), min(high, middle + MAX_TRIED // 2) + 1)
-    return sorted(near, key=lambda number: (abs(number - middle), number))
+    return [(low + high) // 2, *range(low, min(high, low + MAX_TRIED) + 1)]
 
 
 def _lists(game: Game, schema: Schema) -> Iterator[list[Any]]:
