@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import time
 from dataclasses import replace
 from typing import Any
 
 from kibitz_bots.budget import Budget, Overhead, plan
-from kibitz_bots.running.inprocess import awaited
+from kibitz_bots.running.inprocess import answer_of
 from kibitz_bots.sdk import Bot, Match, Move, Turn, parse_answer
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import ProgrammeItem
@@ -81,10 +79,7 @@ class SeatedBot:
     def choose(self, match: MatchState) -> tuple[Any, Turn]:
         """Return the bot's answer and the turn that it was given."""
         turn = self._turn(match)
-        answer: Any = self._bot.choose(turn)
-        if inspect.isawaitable(answer):
-            answer = asyncio.run(awaited(answer))
-        return answer, turn
+        return answer_of(self._bot, turn), turn
 
     def _turn(self, match: MatchState) -> Turn:
         request = MatchViews(match).your_turn()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
 from kibitz.analysis.seated_bot import begin
 from kibitz.analysis.watched_match import WatchedMatch
-from kibitz_bots.running.inprocess import awaited
+from kibitz_bots.running.inprocess import answer_of
 from kibitz_bots.sdk import Bot, Turn, parse_answer
 from kibitz_protocol.client.events import MatchLost
 from kibitz_protocol.wire.messages import Event, Finished, Snapshot
@@ -83,10 +82,7 @@ class Shadow:
 
     def _answer(self, turn: Turn) -> ShadowAnswer:
         try:
-            answer: Any = self._bot.choose(turn)
-            if inspect.isawaitable(answer):
-                answer = asyncio.run(awaited(answer))
-            wire, comment = parse_answer(answer, turn)
+            wire, comment = parse_answer(answer_of(self._bot, turn), turn)
             return ShadowAnswer(turn.ply, self._notation(turn, wire), comment or Comment(), True)
         except Exception as error:  # noqa: BLE001 - a bot may raise anything; the match continues
             reason = f"{type(error).__name__}: {error}"

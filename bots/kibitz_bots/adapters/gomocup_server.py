@@ -25,9 +25,7 @@ SWAP2BOARD (2020).
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
-import inspect
 import os
 import queue
 import sys
@@ -374,7 +372,7 @@ class StoneChooser:
         bot, play = self._within(1)(), Position(registry.get(GAME), rules)
         for _ in range(2):
             turn = inprocess.local_turn(play, _match(play), 1)
-            play.push(inprocess.action_from(_answer(bot, turn), play, turn))
+            play.push(inprocess.action_from(inprocess.answer_of(bot, turn), play, turn))
             _remark(turn.pending_comment)
 
     def limit_memory(self, memory: int) -> None:
@@ -428,14 +426,9 @@ def _next(answers: queue.Queue[int | Exception], end: float) -> int | Exception 
 
 def _ask(bot: Bot, play: Position, turn: Turn, answers: queue.Queue[int | Exception]) -> None:
     try:
-        answers.put(inprocess.action_from(_answer(bot, turn), play, turn))
+        answers.put(inprocess.action_from(inprocess.answer_of(bot, turn), play, turn))
     except Exception as error:  # noqa: BLE001 - a bot may raise anything
         answers.put(error)
-
-
-def _answer(bot: Bot, turn: Turn) -> Any:
-    answer: Any = bot.choose(turn)
-    return asyncio.run(inprocess.awaited(answer)) if inspect.isawaitable(answer) else answer
 
 
 def _placed(play: Position, action: int) -> Stone:

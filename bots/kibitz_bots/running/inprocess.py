@@ -72,10 +72,7 @@ def choose_action(bot: Bot, play: Position, match: Match, think_ms: int = THINK_
 
 def chosen_action(bot: Bot, play: Position, turn: Turn) -> int:
     """Return the action that `bot` takes in `turn`, the current one of `play`."""
-    answer: Any = bot.choose(turn)
-    if inspect.isawaitable(answer):
-        answer = asyncio.run(awaited(answer))
-    return action_from(answer, play, turn)
+    return action_from(answer_of(bot, turn), play, turn)
 
 
 def action_from(answer: object, play: Position, turn: Turn) -> int:
@@ -91,7 +88,13 @@ def action_from(answer: object, play: Position, turn: Turn) -> int:
     return play.game.decode(play.state, move)
 
 
-async def awaited(answer: Awaitable[Any]) -> Any:
+def answer_of(bot: Bot, turn: Turn) -> Any:
+    """Return a bot's answer; an ``async`` `choose` is run to completion in this thread."""
+    answer: Any = bot.choose(turn)
+    return asyncio.run(_awaited(answer)) if inspect.isawaitable(answer) else answer
+
+
+async def _awaited(answer: Awaitable[Any]) -> Any:
     """Await an answer; a coroutine is required by `asyncio.run`."""
     return cast("Any", await answer)
 
