@@ -1,12 +1,7 @@
-"""Texts about the house bots: a table of all bots, and an explanation of each.
-
-An explanation quotes the docstrings of the bot's search and evaluation: the first paragraph and the
-one with the source.
-"""
+"""Texts about the house bots: a table of all bots, and an explanation of each."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
@@ -15,7 +10,6 @@ from kibitz.text import game_guide
 from kibitz.text.layout import two_columns, wrap
 from kibitz_bots.catalog import AnyParameter, Personality
 from kibitz_bots.catalog.parameters import Choice
-from kibitz_bots.catalog.personality import EngineSpec
 
 if TYPE_CHECKING:
     from kibitz_games.core.game import Game
@@ -72,46 +66,16 @@ def lines(bot: Personality, game: Game, width: int) -> Iterator[str]:
 
 
 def _facts(bot: Personality, game: Game) -> list[tuple[str, str]]:
-    texts = descriptions(bot)
-    named = [("algorithm", bot.algorithm or NONE), ("evaluation", bot.evaluation or NONE)]
-    facts = [(part, _introducing(name, texts.get(part, ""))) for part, name in named]
-    return [("seats", spans(seats(bot, game))), *facts]
-
-
-def _introducing(name: str, text: str) -> str:
-    """Put a name before its text, unless the text already begins with it."""
-    if text.casefold().startswith(f"{name}:".casefold()):
-        return text
-    return f"{name}: {text}" if text else name
+    return [
+        ("seats", spans(seats(bot, game))),
+        ("algorithm", bot.algorithm or NONE),
+        ("evaluation", bot.evaluation or NONE),
+    ]
 
 
 def default(parameter: AnyParameter) -> str:
     """Describe the default of a parameter."""
     return "none by default" if parameter.default is None else f"{parameter.default} by default"
-
-
-def descriptions(bot: Personality) -> dict[str, str]:
-    """Return the docstring excerpts for a bot's ``algorithm`` and ``evaluation``.
-
-    Imports their modules. For a bot that is not a search, it is the docstring of its factory.
-    """
-    if not isinstance(bot.build, EngineSpec):
-        return _said(algorithm=bot.build)
-    sources: dict[str, object] = {"algorithm": inspect.getmodule(bot.build.search())}
-    if bot.build.evaluation is not None:
-        sources["evaluation"] = bot.build.evaluation()
-    return _said(**sources)
-
-
-def _said(**sources: object) -> dict[str, str]:
-    texts = {part: doc_excerpt(inspect.getdoc(source) or "") for part, source in sources.items()}
-    return {part: text for part, text in texts.items() if text}
-
-
-def doc_excerpt(docstring: str) -> str:
-    """Return the first paragraph of a docstring and the one with the source."""
-    first, *others = [" ".join(paragraph.split()) for paragraph in docstring.split("\n\n")]
-    return " ".join([first.removeprefix("Return "), *(o for o in others if o.startswith("Source"))])
 
 
 def example(bot: Personality, game: Game) -> str:
@@ -148,7 +112,7 @@ def summary_json(bot: Personality, game: Game) -> dict[str, Any]:
 
 def details_json(bot: Personality, game: Game) -> dict[str, Any]:
     """Return the full JSON description of a bot."""
-    return summary_json(bot, game) | {"about": descriptions(bot), "example": example(bot, game)}
+    return summary_json(bot, game) | {"example": example(bot, game)}
 
 
 def _parameter(parameter: AnyParameter) -> dict[str, Any]:

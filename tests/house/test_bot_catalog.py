@@ -83,32 +83,10 @@ def test_the_example_is_a_command_that_is_understood() -> None:
         )
 
 
-def test_what_a_bot_is_made_of_is_quoted_from_its_source() -> None:
-    for bot in BOTS:
-        quoted = bot_catalog.descriptions(bot)
-        for part, name in (("algorithm", bot.algorithm), ("evaluation", bot.evaluation)):
-            assert bool(quoted.get(part)) <= bool(name), bot.name
-            assert not name or quoted.get(part), f"{bot.name}: {part} {name} has no docstring"
-
-
-def test_a_docstring_is_quoted_with_its_source() -> None:
-    text = """Return the sum of
-    all rows.
-
-    Args and so on.
-
-    Source: a report
-    of a course.
-    """
-    assert bot_catalog.doc_excerpt(text) == "the sum of all rows. Source: a report of a course."
-
-
 def test_an_explanation() -> None:
     lines = said("show", "chinese-checkers/iddfs-hand").output.splitlines()
     assert lines[0].startswith("chinese-checkers/iddfs-hand: plans several of its own moves ahead")
-    assert any(
-        line.startswith("algorithm   IDDFS: iterative deepening over one's own") for line in lines
-    )
+    assert {"algorithm   iddfs", "evaluation  hand"} <= {*lines}
     assert "  time: a number from 0 to 3600; 1.0 by default." in lines
     assert lines[-1].startswith(
         "  kibitz play chinese-checkers chinese-checkers/iddfs-hand:depth=4 "
@@ -126,7 +104,6 @@ def test_the_example_says_a_parameter_that_has_one_or_a_default() -> None:
 
 def test_a_search_without_an_evaluation_is_explained_without() -> None:
     bot = Personality("line-nim/x", "solves", EngineSpec(lambda: Iddfs), algorithm="iddfs")
-    assert list(bot_catalog.descriptions(bot)) == ["algorithm"]
     assert "evaluation  -" in list(bot_catalog.lines(bot, registry.get("line-nim"), WIDTH))
 
 
@@ -141,7 +118,7 @@ def test_json_has_a_line_for_each_bot() -> None:
         json.loads(line) for line in said("show", "tanks/greedy", "--json").output.splitlines()
     ]
     assert one.items() >= next(each for each in mine if each["name"] == "tanks/greedy").items()
-    assert one["about"]["algorithm"]
+    assert one["algorithm"]
     assert one["parameters"][0]["type"] == "int"
 
 
