@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from kibitz.process import interrupts
 from kibitz.process.interrupts import EXIT_INTERRUPTED, TERMINATION
+from kibitz_protocol import event_loop
 
 Answer = TypeVar("Answer")
 
@@ -21,19 +22,10 @@ def run(main: Coroutine[Any, Any, Answer]) -> Answer:
     SIGTERM and SIGHUP cancel it, and so does Ctrl-C outside of `draining`. The process then exits
     with `EXIT_INTERRUPTED`.
     """
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        try:
-            return runner.run(_handling_signals(main))
-        except (asyncio.CancelledError, KeyboardInterrupt):
-            sys.exit(EXIT_INTERRUPTED)
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     try:
-        import uvloop
-    except ImportError:
-        return None
-    return uvloop.new_event_loop
+        return event_loop.run(_handling_signals(main))
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        sys.exit(EXIT_INTERRUPTED)
 
 
 async def _handling_signals(main: Coroutine[Any, Any, Answer]) -> Answer:
