@@ -26,7 +26,7 @@ from kibitz.process.interrupts import EXIT_INTERRUPTED, TERMINATION
 from kibitz.process.isolation.backends import BackendError
 from kibitz.process.isolation.launch import is_local
 from kibitz.text import result_tables
-from kibitz.workers.blocks import PoolBlocks, load_sentence, task_terms, worker_problem
+from kibitz.workers.blocks import load_sentence, task_terms, worker_problem
 from kibitz.workers.pools import worker_pool
 from kibitz.workers.port import PoolError
 from kibitz_arena.report import export
@@ -192,9 +192,7 @@ async def _run_on_workers(
             f"{pool.size} workers play the games. You cannot watch them live, and results and"
             " records arrive in whole blocks"
         )
-        runner = DistributedRunner(
-            tournament, directory, PoolBlocks(pool), services, terms, display
-        )
+        runner = DistributedRunner(tournament, directory, pool, services, terms, display)
         resume = _resume_command(directory, ServerOptions(wait=given["wait"]), given)
         return runner, await _run(runner, resume)
 

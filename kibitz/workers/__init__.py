@@ -2,7 +2,7 @@
 
 Modules:
 
-    port               the interface of a worker pool, and its errors
+    port               the JSON of a pool, and the error of an unusable one
     tasks              the tasks by name: JSON in, JSON out
     worker             the process of a worker, which reads its tasks from a pipe
     process_pool       workers that are processes of this machine

@@ -11,14 +11,19 @@ import io
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from kibitz.local.tournament_services import LocalServices, choose_isolation, is_untrusted
-from kibitz.workers.port import BLOCKS, Json, PoolError, WorkerPool
+from kibitz.workers.port import Json, PoolError
 from kibitz_arena.entries import IsolationTool
-from kibitz_arena.runner.block_task import BlockOutcome, BlockTask, PlayedGame, TaskFile
+from kibitz_arena.runner.block_task import (
+    BlockOutcome,
+    BlockTask,
+    PlayedGame,
+    TaskFile,
+    WorkerPool,
+)
 from kibitz_arena.runner.concurrency import cpu_count
 from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.distributed_runner import TaskTerms
@@ -32,23 +37,6 @@ from kibitz_arena.tournament import Entrant, Tournament
 MOST_BYTES: Final = 64 << 20
 """The maximum total size of a tournament's files in bytes; larger ones must be installed on the
 workers."""
-
-
-@dataclass(frozen=True)
-class PoolBlocks:
-    """A pool of workers that plays blocks."""
-
-    pool: WorkerPool
-
-    @property
-    def size(self) -> int:
-        """The number of tasks that run at the same time."""
-        return self.pool.size
-
-    async def play(self, task: BlockTask) -> BlockOutcome:
-        """Run a task; see `kibitz_arena.runner.block_task.BlockWorkers`."""
-        answer = await self.pool.run(BLOCKS, task.model_dump(mode="json"))
-        return BlockOutcome.model_validate(answer)
 
 
 async def play(given: Json) -> Json:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 
 from kibitz.options.workers import SCHEME
-from kibitz.workers.port import WorkerPool
 from kibitz.workers.process_pool import process_pool
 from kibitz.workers.ray_pool import ray_pool
+from kibitz_arena.runner.block_task import WorkerPool
 
 
 def worker_pool(workers: str) -> AbstractAsyncContextManager[WorkerPool]:

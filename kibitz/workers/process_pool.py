@@ -29,7 +29,7 @@ class ProcessPool:
             self._idle.put_nowait(None)
 
     async def run(self, task: str, given: Json) -> Json:
-        """Run a task; see `port.WorkerPool`."""
+        """Run a task; see `WorkerPool`."""
         process = await self._idle.get()
         try:
             if process is None or process.returncode is not None:

@@ -43,7 +43,7 @@ class RayPool:
         self._remote = ray.remote(num_cpus=1, max_retries=0)(carry_out)
 
     async def run(self, task: str, given: Json) -> Json:
-        """Run a task; see `port.WorkerPool`."""
+        """Run a task; see `WorkerPool`."""
         reference = self._remote.remote(task, json.dumps(given))
         try:
             text = await asyncio.wrap_future(reference.future())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from kibitz.workers.port import BLOCKS, Json
+from kibitz.workers.port import Json
 
 
 async def answer(task: str, given: Json) -> Json:
@@ -16,12 +16,14 @@ async def answer(task: str, given: Json) -> Json:
 
 
 async def _carry_out(task: str, given: Json) -> Json:
-    if task == BLOCKS:
-        from kibitz.workers import blocks
-
-        return await blocks.play(given)
     from kibitz_training.experiments import TASKS
 
     if task in TASKS:
         return await asyncio.to_thread(TASKS[task](), given)
+    # Imported last, because trainings do not need the arena's models.
+    from kibitz.workers import blocks
+    from kibitz_arena.runner.block_task import BLOCKS
+
+    if task == BLOCKS:
+        return await blocks.play(given)
     raise ValueError(f"unknown worker task {task!r}")

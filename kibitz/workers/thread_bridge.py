@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
 from kibitz.workers.pools import worker_pool
-from kibitz.workers.port import Json, PoolError, WorkerPool
-from kibitz_arena.runner.block_task import TaskFailedError, WorkerLostError
+from kibitz.workers.port import Json, PoolError
+from kibitz_arena.runner.block_task import TaskFailedError, WorkerLostError, WorkerPool
 
 MOST_LOSSES: Final = 5
 """How often a task is retried on another worker after one was lost."""

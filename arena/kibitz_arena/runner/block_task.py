@@ -7,7 +7,7 @@ needs kibitz.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from pydantic import Field
 
@@ -16,6 +16,8 @@ from kibitz_arena.schedule import ScheduledGame
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.values import Strict
 
+BLOCKS: Final = "blocks"
+"""The name of the task that plays a `BlockTask` and answers with its `BlockOutcome`."""
 _OF_THE_WHOLE = {"stop", "claims", "deadline"}
 """Tournament settings that apply to the whole tournament and not to a single block."""
 
@@ -66,15 +68,23 @@ class TaskFailedError(Exception):
     """No worker can complete the task; the message says why."""
 
 
-class BlockWorkers(Protocol):
-    """A pool of workers that play blocks."""
+class WorkerPool(Protocol):
+    """A pool of workers that run tasks by name, with JSON in and JSON out."""
 
     @property
     def size(self) -> int:
-        """The maximum number of concurrent tasks."""
+        """The number of tasks that run at the same time; further ones wait."""
 
-    async def play(self, task: BlockTask) -> BlockOutcome:
-        """Play a task; raises `WorkerLostError`, `TaskFailedError`. Canceling stops the worker."""
+    @property
+    def shared_machine(self) -> bool:
+        """Whether all workers are on this machine."""
+
+    async def run(self, task: str, given: dict[str, Any]) -> dict[str, Any]:
+        """Run a task and return its answer.
+
+        Raises `WorkerLostError` if the worker exited before it answered, and `TaskFailedError` if
+        the task raised. Canceling also stops the task in the worker.
+        """
 
 
 def task_tournament(

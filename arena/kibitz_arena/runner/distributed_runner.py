@@ -19,13 +19,14 @@ from typing import Final
 
 from kibitz_arena.entries import GameEnded, GamesRequested, IsolationTool, RunStarted, StopReason
 from kibitz_arena.runner.block_task import (
+    BLOCKS,
     BlockOutcome,
     BlockTask,
-    BlockWorkers,
     PlayedGame,
     TaskFailedError,
     TaskFile,
     WorkerLostError,
+    WorkerPool,
     task_tournament,
 )
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
@@ -82,7 +83,7 @@ class DistributedRunner:
 
     tournament: Tournament
     directory: TournamentDirectory
-    workers: BlockWorkers
+    workers: WorkerPool
     services: Services
     """The services that create reports from records; they start no processes here."""
     terms: TaskTerms
@@ -186,7 +187,8 @@ class DistributedRunner:
         """Have a worker play a task, and record the outcome."""
         began = time.monotonic()
         try:
-            outcome = await self.workers.play(self._task(games))
+            task = self._task(games).model_dump(mode="json")
+            outcome = BlockOutcome.model_validate(await self.workers.run(BLOCKS, task))
             blocks = len({due.game.block for due in games})
             self._size.learn(blocks, time.monotonic() - began)
             self._write_games(journal, outcome.games)

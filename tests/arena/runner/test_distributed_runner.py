@@ -15,6 +15,7 @@ import pytest
 from kibitz_arena import entries
 from kibitz_arena.entries import GameEnded
 from kibitz_arena.runner.block_task import (
+    BLOCKS,
     BlockOutcome,
     BlockTask,
     PlayedGame,
@@ -69,13 +70,18 @@ class FakeWorkers:
 
     def __init__(self, size: int = 3, seed: int = 0) -> None:
         self.size = size
+        self.shared_machine = True
         self.random = random.Random(seed)
         self.tasks: list[BlockTask] = []
         self.begun = 0
         """Tasks that reached `before`, in their own order."""
         self.before: Callable[[BlockTask], BlockOutcome | None] = lambda task: None
 
-    async def play(self, task: BlockTask) -> BlockOutcome:
+    async def run(self, name: str, given: dict[str, Any]) -> dict[str, Any]:
+        assert name == BLOCKS
+        return (await self._play(BlockTask.model_validate(given))).model_dump(mode="json")
+
+    async def _play(self, task: BlockTask) -> BlockOutcome:
         self.tasks.append(task)
         for _ in range(self.random.randrange(5)):  # tasks end in another order
             await asyncio.sleep(0)
