@@ -66,7 +66,7 @@ def test_a_file_that_is_no_toml_is_named(tmp_path: Path) -> None:
 
 def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
     (tmp_path / "other.db").write_bytes(b"not a database at all" * 100)
-    done = CliRunner().invoke(serve, ["--db", str(tmp_path / "other.db"), "--port", "0"])
+    done = CliRunner().invoke(kibitz, ["serve", "--db", str(tmp_path / "other.db"), "--port", "0"])
     assert done.exit_code == 1
     assert "other.db' is not an SQLite database" in done.output
 
