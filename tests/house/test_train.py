@@ -13,7 +13,7 @@ import filelock
 import pytest
 from click.testing import CliRunner, Result
 
-from kibitz.commands.train import train
+from kibitz.cli import kibitz
 from kibitz_training.chinese_checkers import genetic_selection
 from kibitz_training.experiments import EXPERIMENTS
 
@@ -28,7 +28,7 @@ def few_games_of_selection(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def call(out: Path, spec: str = GENETIC, *words: str) -> Result:
-    return CliRunner().invoke(train, [spec, "--out", str(out), *words])
+    return CliRunner().invoke(kibitz, ["train", spec, "--out", str(out), *words])
 
 
 def test_an_interrupted_run_goes_on_to_the_same_array(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_what_cannot_be_is_a_mistake_of_the_command_line(
 
 
 def test_the_list_names_every_experiment_with_its_parameters() -> None:
-    done = CliRunner().invoke(train, ["--list"])
+    done = CliRunner().invoke(kibitz, ["train", "--list"])
     assert done.exit_code == 0
     for name, load in EXPERIMENTS.items():
         assert f"{name}  {load().summary}" in done.output
@@ -128,7 +128,7 @@ def test_an_experiment_and_a_directory_are_needed() -> None:
         ([], "expected an experiment; see `kibitz train --list`"),
         ([GENETIC], "expected --out, a directory for the results"),
     ):
-        done = CliRunner().invoke(train, words)
+        done = CliRunner().invoke(kibitz, ["train", *words])
         assert done.exit_code == 2
         assert sentence in " ".join(done.output.split())
 
@@ -146,7 +146,7 @@ def test_another_experiment_in_the_same_directory_is_refused(tmp_path: Path) -> 
 @pytest.mark.parametrize("inside", ["", "deeper"])
 def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path, inside: str) -> None:
     (tmp_path / "file").write_text("of somebody")
-    done = CliRunner().invoke(train, [GENETIC, "--out", str(tmp_path / "file" / inside)])
+    done = CliRunner().invoke(kibitz, ["train", GENETIC, "--out", str(tmp_path / "file" / inside)])
     assert done.exit_code in (1, 2)
     assert f"{tmp_path / 'file'}" in done.output
     assert "irectory" in done.output

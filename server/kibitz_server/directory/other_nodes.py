@@ -114,6 +114,7 @@ class OtherNodes:
         self.forget(key)
         if text is not None:
             self._lines[key] = (node, LobbyLine.model_validate_json(text))
+            self._lobbies_of = None
 
     def forget(self, key: str) -> None:
         """Drop a lobby that this node now owns or that no longer exists."""
