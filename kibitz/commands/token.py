@@ -17,7 +17,7 @@ from kibitz.output import echo, echo_json
 from kibitz_bots.number_types import COUNT, FiniteRange
 from kibitz_clients.wording import tables
 from kibitz_protocol.wire.server_address import page_url
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.token_admin import TokenAdmin
 from kibitz_server.storage.location import Database
 from kibitz_server.storage.token_register import TokenEntry
 

@@ -18,7 +18,7 @@ from kibitz_protocol.client.errors import RefusedError, UnansweredError
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import Arrangement, MatchBrief, ProgrammeItem
 from kibitz_protocol.wire.messages import Capabilities, LobbyNews, MatchEnded, YourTurn
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.token_admin import TokenAdmin
 from tests.tools.fleet import random_action
 from tests.tools.server_process import ROOT, ServerProcess, server_process
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.token_admin import TokenAdmin
 from tests.tools.fleet import fleet_of
 from tests.tools.raw_connection import RawConnection, greeted_connection
 from tests.tools.server_process import ServerProcess, drawn_matches, server_process

@@ -28,7 +28,7 @@ from kibitz_protocol.wire.lobbies import LobbySettings, OpenSeat
 from kibitz_protocol.wire.messages import Finished, HallNews, Snapshot
 from kibitz_protocol.wire.records import Branch
 from kibitz_protocol.wire.refusals import Code
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.token_admin import TokenAdmin
 from kibitz_server.storage.location import PostgresURL
 from tests.tools.fleet import Fleet, contradictions, fleet_of
 from tests.tools.measurements import ReportFigure

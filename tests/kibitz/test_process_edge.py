@@ -19,7 +19,7 @@ from kibitz.command_table import CommandTable
 from kibitz.process import interrupts
 from kibitz_games.core import registry
 from kibitz_protocol import printable
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.token_admin import TokenAdmin
 from tests.kibitz.conftest import PIECE, commands
 
 KIBITZ = (sys.executable, "-m", "kibitz")

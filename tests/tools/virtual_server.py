@@ -21,7 +21,7 @@ from websockets.frames import Opcode
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.accounts import identity
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.token_admin import TokenAdmin
 from kibitz_server.directory import directory as directory_directory
 from kibitz_server.directory import match_setup
 from kibitz_server.directory.directory import Directory

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from kibitz_protocol.wire.server_address import websocket_url
-from kibitz_server.accounts.accounts import Guests
+from kibitz_server.accounts.sign_in import Guests
 from kibitz_server.maintenance.retention import RetentionPolicy
 from kibitz_server.net.access import AccessPolicy, access_policy, listed_origin, network
 from kibitz_server.net.connections import Quotas

@@ -18,7 +18,7 @@ from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief
 from kibitz_protocol.wire.messages import Farewell
 from kibitz_protocol.wire.records import BranchStart, Player, Result
 from kibitz_protocol.wire.refusals import Code
-from kibitz_server.accounts.accounts import Accounts, Guests
+from kibitz_server.accounts.sign_in import Accounts, Guests
 from kibitz_server.accounts.tickets import Tickets
 from kibitz_server.directory.failover import Failover
 from kibitz_server.directory.hall import Hall

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from kibitz_games.core.game import Game, GameError
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.records import Player, Result, Setup
-from kibitz_server.accounts.accounts import Accounts
+from kibitz_server.accounts.sign_in import Accounts
 from kibitz_server.lobby.rated_conditions import RatedPlan, rated_problem
 from kibitz_server.lobby.schedule import PlannedMatch
 from kibitz_server.lobby.state import LobbyState

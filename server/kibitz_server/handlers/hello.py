@@ -9,7 +9,7 @@ from kibitz_protocol.wire.messages import VERSIONS, Hello, Limits, Welcome
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import MAX_FRAME
-from kibitz_server.accounts.accounts import Admission, Denied
+from kibitz_server.accounts.sign_in import Admission, Denied
 from kibitz_server.accounts.tickets import lobby_of
 from kibitz_server.directory.directory import Directory
 from kibitz_server.handlers.answering import refuse_elsewhere

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from kibitz_protocol.wire.records import Player
-from kibitz_server.accounts.accounts import Accounts
 from kibitz_server.accounts.names import house_name
+from kibitz_server.accounts.sign_in import Accounts
 from kibitz_server.housebots.process import HouseBotProcess, HouseBots
 
 

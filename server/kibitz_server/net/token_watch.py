@@ -13,7 +13,7 @@ from typing import Final
 
 from kibitz_protocol.wire.messages import Farewell
 from kibitz_protocol.wire.refusals import CloseCode, Code
-from kibitz_server.accounts.accounts import Accounts
+from kibitz_server.accounts.sign_in import Accounts
 from kibitz_server.net.peer import Peer
 
 LOG = logging.getLogger("kibitz.net")

@@ -16,7 +16,7 @@ from kibitz.commands import serve as serving
 from kibitz.commands.serve import _log, make_config, serve
 from kibitz_protocol import printable
 from kibitz_protocol.wire.codec import MAX_BRACKETS, MAX_FIELDS
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.token_admin import TokenAdmin
 from kibitz_server.handlers.hosting import MAX_KINDS
 from kibitz_server.match.budget import BOUNDS, Allowance
 from kibitz_server.net.connections import Quotas

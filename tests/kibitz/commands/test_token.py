@@ -11,7 +11,7 @@ import segno
 from click.testing import CliRunner, Result
 
 from kibitz.cli import kibitz
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.token_admin import TokenAdmin
 
 
 def issue(path: Path, *words: str) -> Result:

@@ -16,7 +16,7 @@ from kibitz_protocol.client.client import Client
 from kibitz_protocol.wire.merge_patch import apply
 from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_protocol.wire.refusals import CloseCode
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.token_admin import TokenAdmin
 from kibitz_server.app import Config, Server, running
 from kibitz_server.directory import match_starter
 from kibitz_server.match.news import SEAT_IS_OUT

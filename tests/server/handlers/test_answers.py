@@ -19,7 +19,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from kibitz_protocol.wire.messages import ClientMessage
-from kibitz_server.accounts.accounts import Accounts
+from kibitz_server.accounts.sign_in import Accounts
 from kibitz_server.app import Config, Server, running
 from kibitz_server.directory import registry, reload
 from kibitz_server.directory.directory import Directory

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kibitz_protocol.wire.messages import ClientMessage
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.token_admin import TokenAdmin
 from kibitz_server.net.token_watch import close_void
 from tests.server.match.toy_games import Grid, Veil
 from tests.tools.simulation import make_template

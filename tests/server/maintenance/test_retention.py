@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from kibitz_protocol.wire.messages import Hello
-from kibitz_server.accounts.accounts import Accounts, Admission, Denied
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.sign_in import Accounts, Admission, Denied
+from kibitz_server.accounts.token_admin import TokenAdmin
 from kibitz_server.maintenance.retention import DAY_S, Retention, RetentionPolicy
 from kibitz_server.rating.log import RatingLog
 from kibitz_server.storage.errors import UnusableDatabase, WriteFailed

@@ -11,7 +11,7 @@ import pytest
 from websockets.frames import Opcode
 
 from kibitz_protocol.wire.refusals import CloseCode
-from kibitz_server.accounts.accounts import Accounts
+from kibitz_server.accounts.sign_in import Accounts
 from kibitz_server.net.token_watch import close_void, watch_tokens
 from tests.server.fakes import PeerRig, ScriptedConnection
 

@@ -17,7 +17,7 @@ import pytest
 from websockets.frames import Opcode
 
 from kibitz_protocol.wire.refusals import CloseCode
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.token_admin import TokenAdmin
 from tests.tools.raw_connection import RawConnection, client_frame, greeted_connection
 from tests.tools.server_thread import ServerThread, server_thread
 

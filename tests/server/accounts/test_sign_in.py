@@ -14,11 +14,11 @@ import pytest
 from kibitz_protocol.wire.messages import Hello
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.refusals import Code
-from kibitz_server.accounts.accounts import Accounts, Admission, Denied, Guests
 from kibitz_server.accounts.identity import Identity, row_of
 from kibitz_server.accounts.names import BadName, skeleton
+from kibitz_server.accounts.sign_in import Accounts, Admission, Denied, Guests
 from kibitz_server.accounts.tickets import Tickets
-from kibitz_server.accounts.tokens import TokenAdmin
+from kibitz_server.accounts.token_admin import TokenAdmin
 from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.group_commit import Statement
 from kibitz_server.storage.opening import open_register
