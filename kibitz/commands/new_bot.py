@@ -4,47 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import click
 
 from kibitz import starters
 from kibitz.output import echo
+from kibitz.starters.languages import CLIENTS, LANGUAGES, Language
 
 HERE = Path(__file__).parents[1]
 EXAMPLES = (HERE.parent / "kibitz_examples", HERE.parent / "docs" / "examples")
 """The paths of `docs/examples` in an installed package and in a checkout."""
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,23}")
-
-
-@dataclass(frozen=True)
-class Language:
-    """A starter language; `{name}` stands for the file name without its suffix."""
-
-    name: str
-    run: str
-    """The command that runs the bot."""
-    build: str | None = None
-    """The command that compiles it or installs what it needs, if any."""
-
-
-LANGUAGES: Final[Mapping[str, Language]] = {
-    ".js": Language("JavaScript", "node {name}.js"),
-    ".ts": Language("TypeScript", "node {name}.ts"),
-    ".c": Language("C", "./{name}", "cc -std=c99 -O2 -o {name} {name}.c"),
-    ".cpp": Language("C++", "./{name}", "c++ -std=c++17 -O2 -o {name} {name}.cpp"),
-    ".rs": Language("Rust", "./{name}", "rustc -O -o {name} {name}.rs"),
-    ".go": Language("Go", "./{name}", "go build -o {name} {name}.go"),
-    ".java": Language("Java", "java {name}.java"),
-}
-"""The languages besides Python, by the suffix of a bot's file."""
-CLIENTS: Final[Mapping[str, Language]] = {
-    ".js": Language("JavaScript", "node {name}.js"),
-    ".ts": Language("TypeScript", "node {name}.ts", "npm install kibitz-client"),
-}
-"""The languages of bots that connect over a websocket by themselves."""
 
 
 @click.command("new", short_help="Create a starter bot; the suffix selects the language.")

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kibitz.cli import kibitz
-from kibitz.commands.new_bot import CLIENTS, LANGUAGES
+from kibitz.starters.languages import CLIENTS, LANGUAGES
 from kibitz_bots.loading import load
 from tests.clients.web.node import NODE, websocket_flag
 
