@@ -27,6 +27,10 @@ class TokenEntry:
 class TokenRegister(ABC):
     """The accounts and tokens of a database. All methods block."""
 
+    change_column = change_value = change_assigned = ""
+    """The SQL that numbers a change of a row, where servers read changes by their numbers: in an
+    insert's columns and values, and in an update."""
+
     def __init__(self, db: Any) -> None:
         self._db = db
         """A connection of the engine's driver."""
@@ -48,10 +52,6 @@ class TokenRegister(ABC):
         """Execute a statement, and return the driver's cursor."""
         return self._db.execute(sql, values)
 
-    @abstractmethod
-    def number(self, table: str, column: str, value: object) -> None:
-        """Number the change of a row, if servers read changes by their numbers."""
-
     # --- changes: within a transaction ------------------------------------------------------
 
     def by_skeleton(self, skeleton: str) -> PlayerRow | None:
@@ -61,31 +61,30 @@ class TokenRegister(ABC):
 
     def clear_skeleton(self, key: str) -> None:
         """Take a name from its guest, so that an account can use it."""
-        self.execute("UPDATE player SET skeleton = NULL WHERE key = ?", key)
-        self.number("player", "key", key)
+        sql = f"UPDATE player SET skeleton = NULL{self.change_assigned} WHERE key = ?"
+        self.execute(sql, key)
 
     def add_account(self, account: PlayerRow) -> None:
         self.execute(
-            "INSERT INTO player (key, name, skeleton, kind, account, secret, created)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            f"INSERT INTO player (key, name, skeleton, kind, account, secret, created"
+            f"{self.change_column}) VALUES (?, ?, ?, ?, ?, ?, ?{self.change_value})"
+            " ON CONFLICT DO NOTHING",
             *values_of(account, None),
         )
-        self.number("player", "key", account.key)
 
     def add_token(self, digest: bytes, player: str, created: int, expires: int | None) -> int:
         """Write a token and return its number."""
-        sql = "INSERT INTO token (hash, player, created, expires) VALUES (?, ?, ?, ?)"
-        self.execute(sql, digest, player, created, expires)
-        self.number("token", "hash", digest)
-        return int(self.execute("SELECT id FROM token WHERE hash = ?", digest).fetchone()[0])
+        sql = (
+            f"INSERT INTO token (hash, player, created, expires{self.change_column})"
+            f" VALUES (?, ?, ?, ?{self.change_value}) RETURNING id"
+        )
+        return int(self.execute(sql, digest, player, created, expires).fetchone()[0])
 
     def revoke(self, id: int, now: int) -> bool:
         """Revoke a token in a transaction; return False if it is unknown or already revoked."""
-        sql = "UPDATE token SET revoked = ? WHERE id = ? AND revoked IS NULL"
+        sql = f"UPDATE token SET revoked = ?{self.change_assigned} WHERE id = ? AND revoked IS NULL"
         with self.transaction():
             revoked: bool = self.execute(sql, now, id).rowcount > 0
-            if revoked:
-                self.number("token", "id", id)
         return revoked
 
     # --- queries ----------------------------------------------------------------------------

@@ -15,6 +15,9 @@ from kibitz_server.storage.token_register import TokenRegister
 class PostgresTokenRegister(TokenRegister):
     """The accounts and tokens of a PostgreSQL database, whose servers read numbered changes."""
 
+    change_column, change_value = ", change", ", nextval('change')"
+    change_assigned = ", change = nextval('change')"
+
     def __init__(self, url: PostgresURL) -> None:
         super().__init__(connect(url))
         self._url = url
@@ -32,6 +35,3 @@ class PostgresTokenRegister(TokenRegister):
 
     def execute(self, sql: str, *values: object) -> Any:
         return super().execute(sql.replace("?", "%s"), *values)
-
-    def number(self, table: str, column: str, value: object) -> None:
-        self.execute(f"UPDATE {table} SET change = nextval('change') WHERE {column} = ?", value)

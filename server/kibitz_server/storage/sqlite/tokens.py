@@ -19,6 +19,3 @@ class SQLiteTokenRegister(TokenRegister):
 
     def transaction(self) -> AbstractContextManager[None]:
         return transaction(self._db)
-
-    def number(self, table: str, column: str, value: object) -> None:
-        """Do nothing, because servers look up each token in the file."""
