@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 import re
 from collections.abc import Mapping
@@ -39,6 +40,16 @@ WAYS: Final[Mapping[str, Mapping[str, Any]]] = {
     "mouse": {"size": DESKTOP},
     "touch": {"size": SMALL, "has_touch": True, "is_mobile": True},
 }
+OFTEN: Final = {("line-nim", "mouse"), ("connect-four", "touch"), ("tic-tac-toe", "keys")}
+"""The plays outside the slow tests: one of each way."""
+PLAYS: Final = [
+    pytest.param(*case, marks=[] if case in OFTEN else pytest.mark.slow)
+    for case in itertools.product(GAMES, [*WAYS, "keys"])
+]
+RULES: Final = [
+    pytest.param(game, marks=[] if game in ("connect-four", "tanks") else pytest.mark.slow)
+    for game in GAMES
+]
 
 NOTE_NOTIFICATIONS: Final = """() => {
   window.notes = [];
@@ -88,8 +99,7 @@ async def test_the_first_own_move_takes_three_clicks(
     assert clicks <= MOST_CLICKS
 
 
-@pytest.mark.parametrize("way", [*WAYS, "keys"])
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize(("game", "way"), PLAYS)
 async def test_a_guest_plays_level_1_and_reads_the_analysis(
     open_page: OpenPage, shoot: Shoot, game: str, way: str
 ) -> None:
@@ -134,7 +144,7 @@ async def test_a_name_that_is_taken_can_be_changed(open_page: OpenPage) -> None:
     await expect(page.locator("#header .who")).to_have_text("a better name")
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", RULES)
 async def test_the_rules_stand_beside_a_board_to_try_them_on(
     open_page: OpenPage, shoot: Shoot, game: str
 ) -> None:
