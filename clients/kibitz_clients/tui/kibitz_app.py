@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
+from rich.text import Text
 from textual.app import App
 from textual.binding import BindingType
 from textual.filter import LineFilter
@@ -166,6 +167,12 @@ class KibitzApp(App[str]):
     @property
     def online(self) -> bool:
         return self._connect is None or self.requests.online
+
+    @property
+    def offline_text(self) -> Text:
+        """The notice of screens while the connection is not open."""
+        state = "connecting …" if self.requests.established is None else "reconnecting …"
+        return Text(state, f"bold {self.palette.warning}")
 
     @property
     def palette(self) -> Palette:

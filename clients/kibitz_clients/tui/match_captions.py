@@ -35,7 +35,7 @@ def title(app: KibitzApp, timeline: Timeline, cursor: TimelineCursor, game: Game
 def _state(app: KibitzApp, timeline: Timeline, cursor: TimelineCursor) -> Text:
     at, last = cursor.position
     if not app.online:
-        return Text("reconnecting …", f"bold {app.palette.warning}")
+        return app.offline_text
     if not cursor.is_live:
         return Text(f"◀ step {at} of {last}", f"bold {app.palette.accent}")
     if app.recorded or timeline.over:

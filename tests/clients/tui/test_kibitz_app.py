@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import html
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.style import Style
@@ -117,6 +121,18 @@ async def test_the_browser_lists_lobbies_and_matches(
         app.screen.refresh_content()
         await settle(pilot)
         assert "reconnecting" in shown(app, "title")
+
+
+async def test_a_screen_says_that_it_connects_for_the_first_time() -> None:
+    @contextlib.asynccontextmanager
+    async def connect() -> AsyncIterator[Any]:
+        await asyncio.Event().wait()
+        yield None
+
+    app = KibitzApp({}, connect)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert shown(app, "title").endswith(" connecting …")
 
 
 async def test_enter_in_the_browser_opens_the_lobby_and_then_the_match(

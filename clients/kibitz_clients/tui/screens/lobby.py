@@ -136,7 +136,7 @@ class LobbyScreen(BaseScreen):
         if self.kibitz_app.navigation.follow:
             text.append(" · following", "not bold")
         if not self.kibitz_app.online:
-            text.append("  reconnecting …", f"bold {self.kibitz_app.palette.warning}")
+            text.append("  ").append_text(self.kibitz_app.offline_text)
         return text
 
     def _status(self) -> Text:

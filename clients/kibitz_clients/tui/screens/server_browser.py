@@ -85,7 +85,7 @@ class ServerBrowserScreen(BaseScreen):
         if self.kibitz_app.online:
             state.append("● connected", f"bold {self.kibitz_app.palette.hint}")
         else:
-            state.append("reconnecting …", f"bold {self.kibitz_app.palette.warning}")
+            state.append_text(self.kibitz_app.offline_text)
         self.update_static("title", state)
 
     def action_refresh_lists(self) -> None:

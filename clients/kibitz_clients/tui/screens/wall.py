@@ -152,7 +152,7 @@ class WallScreen(BaseScreen):
         if shown < len(slots):
             text.append(f" · {shown} of {len(slots)} boards, press space for more", "not bold")
         if not self.kibitz_app.online:
-            text.append("  reconnecting …", f"bold {self.kibitz_app.palette.warning}")
+            text.append("  ").append_text(self.kibitz_app.offline_text)
         last = TILE_KEYS[max(0, shown - 1)]
         keys = f"1-{last} to open a board" if shown > 1 else "1 to open the board"
         return text.append(f"   {keys}  ? help  q quit", self.kibitz_app.palette.dim)
