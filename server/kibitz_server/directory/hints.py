@@ -1,7 +1,8 @@
 """Hints: a bot's move for the person to act in a running match.
 
-A match has hints if it is unrated and hides nothing, so a hint tells no one more than the board
-does. A process of its own finds the move, as for an analysis (`analyses`).
+A match has hints if it is unrated and hides nothing: neither the game nor a delay for spectators
+hides the position, and its last move is on disk. So a hint tells no one more than the board does. A
+process of its own finds the move, as for an analysis (`analyses`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ class Hints:
     def turn(self, match: str) -> str | None:
         """Return the key of a match's current turn, None if it has no hint."""
         runner = self._matches.get(match)
-        return None if runner is None else _turn(runner.engine.state)
+        if runner is None or not runner.pending.durable_to_tail:
+            return None
+        return _turn(runner.engine.state)
 
     def position(self, turn: str) -> bytes:
         """Return the position of a turn: a line with the setup, then a checkpoint.
@@ -44,6 +47,9 @@ class Hints:
 
 def _turn(state: MatchState) -> str | None:
     if state.result is not None or state.setup.rated or state.game.info.hidden:
+        return None
+    spectating = state.setup.spectating
+    if spectating.mode == "off" or spectating.delay_plies or spectating.delay_ms:
         return None
     if state.players[state.to_act].kind != "human":
         return None  # bots must not get moves from the server

@@ -19,7 +19,7 @@ from kibitz_server.storage.interface import Store
 from kibitz_server.storage.quarantine import Quarantine, SetAside
 from kibitz_server.storage.streams import Closed
 
-NO_HINT = "hints are only for people who are to move in an unrated match without hidden information"
+NO_HINT = "hints are only for people to move, in unrated matches whose position is public"
 NO_ANALYSES = Page(
     HTTPStatus.NOT_IMPLEMENTED,
     b"this server does not analyze matches: its operator turned that off, or installed kibitz"

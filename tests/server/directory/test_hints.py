@@ -10,7 +10,7 @@ import pytest
 
 from kibitz.analysis.match_process import hint
 from kibitz_games.core import registry
-from kibitz_protocol.wire.records import Moved
+from kibitz_protocol.wire.records import Moved, Spectating
 from kibitz_server.directory.analyses import AnalysisFailed
 from kibitz_server.directory.hints import Hints
 from kibitz_server.match.state import MatchState
@@ -27,8 +27,9 @@ def match(game: str = "tic-tac-toe", kind: str = HUMAN, **fields: Any) -> MatchS
     return MatchState(rules, made.model_copy(update={"seats": [first, *made.seats[1:]], **fields}))
 
 
-def hints(state: MatchState) -> Hints:
-    runner = SimpleNamespace(engine=SimpleNamespace(state=state))
+def hints(state: MatchState, *, durable: bool = True) -> Hints:
+    pending = SimpleNamespace(durable_to_tail=durable)
+    runner = SimpleNamespace(engine=SimpleNamespace(state=state), pending=pending)
     return Hints(cast(Any, {state.setup.match: runner}))
 
 
@@ -47,11 +48,23 @@ def test_a_person_has_a_hint_in_an_unrated_match() -> None:
 
 @pytest.mark.parametrize(
     "state",
-    [match(kind=BOT), match(rated=["a", "b"]), match("tanks")],
-    ids=["a bot is to move", "rated", "hidden"],
+    [
+        match(kind=BOT),
+        match(rated=["a", "b"]),
+        match("tanks"),
+        match(spectating=Spectating(mode="off")),
+        match(spectating=Spectating(delay_plies=1)),
+        match(spectating=Spectating(delay_ms=1)),
+    ],
+    ids=["a bot is to move", "rated", "hidden", "unwatched", "plies late", "late"],
 )
 def test_others_have_none(state: MatchState) -> None:
     assert hints(state).turn(state.setup.match) is None
+
+
+def test_a_move_that_is_not_on_disk_yet_shows_in_no_hint() -> None:
+    state = match()
+    assert hints(state, durable=False).turn(state.setup.match) is None
 
 
 def test_the_process_finds_the_winning_move() -> None:
