@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -361,9 +362,12 @@ async def measure_watched(
 
 
 def last_ms(sent_at: Mapping[int, float], heard_at: Mapping[int, float]) -> float:
-    """Return the median time from sending a move until the last spectator has it."""
+    """Return the median time from sending a move until the last spectator has it.
+
+    The time is infinite if no spectator had a move before the end of the measurement.
+    """
     delays = [heard_at[ply] - sent for ply, sent in sent_at.items() if ply in heard_at]
-    return 1000 * statistics.median(delays)
+    return 1000 * statistics.median(delays) if delays else math.inf
 
 
 def first_match(players: Sequence[Player]) -> str:
