@@ -41,8 +41,8 @@ LEVELS = """## Levels
 The web pages offer these levels for playing against the computer. `python -m benchmarks.levels
 --write` plays 200 games of each level against the level below, in pairs with swapped seats, and
 stores the scores; `--missing` plays only those that are missing. A level should score 60% to 80%.
-Scores from fewer games are preliminary and may be far off. Levels are limited by iterations, depth
-and a share of random moves, not by time, so they are equally strong on every machine.
+Levels are limited by iterations, depth and a share of random moves, not by time, so they are
+equally strong on every machine.
 """
 NOTHING = "–"
 

@@ -10,9 +10,6 @@ from kibitz_games.core import registry
 
 GAMES = 200
 LEAST, MOST = 0.6, 0.8
-PRELIMINARY = {("tanks", 4), *(("chinese-checkers", seats) for seats in range(2, 7))}
-"""Ladders with fewer games or wider steps. Their games take up to a second of CPU time each, so the
-measurement takes about an hour."""
 LADDERS = [(game, seats) for game, by_seats in table().games.items() for seats in by_seats]
 
 
@@ -37,20 +34,10 @@ def test_three_to_eight_levels_are_bots_of_the_game(game: str, seats: int) -> No
 def test_every_level_scores_60_to_80_percent_against_the_one_below(game: str, seats: int) -> None:
     for upper in levels(game, seats)[1:]:
         assert upper.score is not None
-        assert upper.games
         assert upper.commit
         assert upper.date
-        if (game, seats) not in PRELIMINARY:
-            assert upper.games >= GAMES
-            assert LEAST <= upper.score <= MOST, upper.bot
-
-
-@pytest.mark.parametrize(("game", "seats"), sorted(PRELIMINARY))
-def test_a_ladder_is_preliminary_only_until_it_is_measured(game: str, seats: int) -> None:
-    assert any(
-        upper.games < GAMES or not LEAST <= (upper.score or 0) <= MOST
-        for upper in levels(game, seats)[1:]
-    )
+        assert upper.games >= GAMES
+        assert LEAST <= upper.score <= MOST, upper.bot
 
 
 def test_a_game_without_levels_has_none() -> None:
