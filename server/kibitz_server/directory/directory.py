@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.lobbies import LobbySettings, MatchBrief
@@ -23,13 +23,13 @@ from kibitz_server.accounts.tickets import Tickets
 from kibitz_server.directory.failover import Failover
 from kibitz_server.directory.hall import Hall
 from kibitz_server.directory.hall_sharing import HallSharing
-from kibitz_server.directory.loading import Loader, games_of
+from kibitz_server.directory.loading import Loader
 from kibitz_server.directory.match_room import MatchRoom
 from kibitz_server.directory.match_setup import utc_now
 from kibitz_server.directory.match_starter import MatchStarter
 from kibitz_server.directory.other_nodes import BetweenNodes, Elsewhere, OtherNodes
 from kibitz_server.directory.rated import RatedMatches
-from kibitz_server.directory.recovery import Recovery
+from kibitz_server.directory.recovery import Recovery, StoredLog
 from kibitz_server.directory.registry import Registry
 from kibitz_server.directory.reload import LogReloader
 from kibitz_server.directory.rules import Rules
@@ -127,8 +127,8 @@ class Directory:
         """The lobbies and matches of the other nodes; None for a single server."""
         self.hall = Hall(loop, spawn, registry, self.rating_log, self.others)
         loader = Loader(self._match_context, self._lobby_context, games)
-        self.recovery = Recovery(store, registry, self.quarantine, loader, self.rules, self.tails)
-        self.reloader = self._make_reloader(loader)
+        self.recovery = self._make_recovery(loader)
+        self.reloader = LogReloader(loop, spawn, store, registry, self.recovery)
         self.failover = self._make_failover()
         """Transfers lobbies between nodes; None for a single server."""
 
@@ -144,7 +144,7 @@ class Directory:
             rate=rated.record,
             want_substitute=self.substitutes.want,
             over=self._match_over,
-            log_lost=lambda match, error: self.reloader.match_lost(match, error),
+            log_lost=lambda match, error: self.reloader.lost(match, error),
             recover=self._recover_match,
         )
 
@@ -174,7 +174,7 @@ class Directory:
             vacate_seat=self._vacate_seat,
             members_changed=self.registry.update_memberships,
             closed=self._lobby_closed,
-            log_lost=lambda lobby, error: self.reloader.lobby_lost(lobby, error),
+            log_lost=lambda lobby, error: self.reloader.lost(lobby, error),
         )
 
     def _make_tails(self) -> Tails | None:
@@ -185,17 +185,17 @@ class Directory:
             self.loop, self.clock, self.spawn, self.store.nodes, self.games, most, self.rules
         )
 
-    def _make_reloader(self, loader: Loader) -> LogReloader:
-        return LogReloader(
-            self._match_context,
-            spawn=self.spawn,
-            registry=self.registry,
-            quarantine=self.quarantine,
-            loader=loader,
-            recovery=self.recovery,
-            substitutes=self.substitutes,
-            connections=self.connections,
-            begin_match=self.starter.begin,
+    def _make_recovery(self, loader: Loader) -> Recovery:
+        return Recovery(
+            self.store,
+            self.registry,
+            self.quarantine,
+            loader,
+            self.rules,
+            self.substitutes,
+            self.connections,
+            self.starter.begin,
+            self.tails,
         )
 
     def _make_failover(self) -> Failover | None:
@@ -223,14 +223,17 @@ class Directory:
         Blocks; for startup. Matches and lobbies that cannot be restored are set aside, and do not
         affect the others. Raises `StoreError` if the database itself cannot be read.
         """
-        self.recovery.restore(self.recovery.read())
-        self._restored = True
+        self._restore(self.recovery.read())
 
     async def restore_when_loaded(self) -> None:
         """Like `restore`, once the rules of the open matches are loaded."""
-        streams = self.recovery.read()
-        await self.rules.load(games_of(streams.matches))
-        self.recovery.restore(streams)
+        logs = self.recovery.read()
+        await self.recovery.load_rules(logs)
+        self._restore(logs)
+
+    def _restore(self, logs: Sequence[StoredLog]) -> None:
+        self.recovery.list_finished()
+        self.recovery.restore(logs)
         self._restored = True
 
     @property

@@ -17,12 +17,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from kibitz_protocol.wire.records import Player
 from kibitz_server.directory.hall_sharing import HallSharing
-from kibitz_server.directory.recovery import Recovery
+from kibitz_server.directory.recovery import Recovery, StoredLog
 from kibitz_server.directory.registry import Registry
 from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.lobby.entries import TakenOver
@@ -150,21 +150,22 @@ class Failover:
             return
         keys = [key for lobby in self._waiting.values() for key in (*lobby.matches, lobby.key)]
         stored = await self._store.reload(keys)
-        await self._recovery.load_rules(stored)
+        logs = {taken.key: _logs_of(taken, stored) for taken in self._waiting.values()}
+        await self._recovery.load_rules(log for each in logs.values() for log in each)
         for taken in list(self._waiting.values()):
             if self._registry.draining:
                 return
             if self._waiting.pop(taken.key, None) is not None:  # it may have been lost meanwhile
-                self._take_up(taken, stored)
+                self._take_up(taken, logs[taken.key])
             await asyncio.sleep(0)
 
     def _entry(self, seq: int, former: str | None) -> bytes:
         entry = TakenOver(seq=seq, node=self._nodes.name, former=former)
         return entry.model_dump_json().encode()
 
-    def _take_up(self, taken: TakenLobby, stored: Mapping[str, Stored | StoreError]) -> None:
+    def _take_up(self, taken: TakenLobby, logs: Sequence[StoredLog]) -> None:
         try:
-            self._recovery.take_up(taken, stored)
+            self._recovery.restore(logs)
         except Exception:
             LOG.exception("cannot take over lobby %s", taken.key)
         for player in self._players_of(taken):
@@ -216,3 +217,11 @@ class Failover:
         lobby.suspend()
         lobby.pending.lost()
         self._registry.remove_lobby(lobby)
+
+
+def _logs_of(taken: TakenLobby, stored: Mapping[str, Stored | StoreError]) -> list[StoredLog]:
+    """Return the logs of a lobby that was taken over, and of its matches."""
+    logs = [StoredLog("match", key, stored[key]) for key in taken.matches]
+    if taken.open:
+        logs.append(StoredLog("lobby", taken.key, stored[taken.key]))
+    return logs

@@ -47,6 +47,10 @@ class Registry:
         self._seats: dict[str, tuple[str, ...]] = {}
         """The running matches in which each player has or had a seat."""
 
+    def runner(self, key: str) -> MatchRunner | LobbyRunner | None:
+        """Return the runner of a running match or an open lobby."""
+        return self.matches.get(key) or self.lobbies.get(key)
+
     # --- matches ----------------------------------------------------------------------------
 
     def add_match(self, match: MatchRunner) -> None:

@@ -33,43 +33,46 @@ def start(match: MatchRunner, seated: Callable[[Player], Peer | None]) -> None:
             match.command(Leave(seat, "disconnect"))
 
 
-def resume(match: MatchRunner) -> None:
-    """Continue a match after a restart, before any player has reconnected."""
-    match.seats.unclaim()
-    _finish_interrupted(match)
-    state = match.engine.state
-    left = [s for s in match.seats.unclaimed if s not in state.away and s not in state.departed]
-    for seat in left:
-        match.command(Leave(seat, "disconnect", restart=seat == left[0]))
+def resume(match: MatchRunner, former: MatchRunner | None = None) -> None:
+    """Continue a match that was restored from its log.
 
-
-def take_over(match: MatchRunner, former: MatchRunner) -> None:
-    """Take over the connections of a runner whose log was lost, and send them the current state.
-
-    If that runner failed because of an exception, the match ends here.
+    After a restart no player has reconnected yet. Otherwise the match takes over the connections of
+    `former`, the runner that it replaces, and sends them the current state. If that runner failed
+    because of an exception, the match ends here.
     """
-    match.broken = former.broken
-    match.engine.go_on_from(former.engine, match.context.clock(), match.context.lag())
-    match.seats.unclaimed = former.seats.unclaimed
+    match.seats.unclaim()
+    if former is not None:
+        match.broken = former.broken
+        match.engine.go_on_from(former.engine, match.context.clock(), match.context.lag())
+        match.seats.unclaimed = former.seats.unclaimed
     _finish_interrupted(match)
-    for seat, peer in enumerate(former.seats.peers):
-        if peer is not None and not peer.leaving:
-            match.give_seat(seat, peer, "rejoined")
-    for peer in former.watchers:
-        peer.send_queue.caught_up(former.spectators)
-        match.pending.when_settled(partial(match.admit_spectator, peer))
+    if former is not None:
+        _take_over_connections(match, former)
+    state, restart = match.engine.state, former is None
     for seat, peer in enumerate(match.seats.peers):
-        away = seat in match.engine.state.away
-        if peer is None and not away:
-            match.command(Leave(seat, "disconnect"))
+        away = seat in state.away
+        if peer is None and not away and seat not in state.departed:
+            match.command(Leave(seat, "disconnect", restart=restart))
+            restart = False
         elif peer is not None and away:
             match.command(Return(seat))
+    if former is None:
+        return
     if match.broken:
         abort(match, "internal error")
     elif match.pending.settled:
         match.send_turn(match.context.clock())
     for command in former.deferred:
         match.command(command)
+
+
+def _take_over_connections(match: MatchRunner, former: MatchRunner) -> None:
+    for seat, peer in enumerate(former.seats.peers):
+        if peer is not None and not peer.leaving:
+            match.give_seat(seat, peer, "rejoined")
+    for peer in former.watchers:
+        peer.send_queue.caught_up(former.spectators)
+        match.pending.when_settled(partial(match.admit_spectator, peer))
 
 
 def replace(match: MatchRunner, seat: int, player: Player, cause: Cause, peer: Peer) -> bool:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import pytest
 
 from kibitz_server.directory.failover import Failover
 from kibitz_server.directory.hall_sharing import HallSharing
-from kibitz_server.directory.recovery import Recovery
+from kibitz_server.directory.recovery import Recovery, StoredLog
 from kibitz_server.directory.registry import Registry
 from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.lobby.entries import ENTRY, TakenOver
@@ -105,14 +105,15 @@ class Taken:
         self.loaded: set[str] = set()
         """The lobbies whose rules have been loaded, before the node takes them over."""
 
-    async def load_rules(self, found: Mapping[str, object]) -> None:
+    async def load_rules(self, logs: Iterable[StoredLog]) -> None:
         await asyncio.sleep(0)
-        self.loaded |= {*found}
+        self.loaded |= {log.key for log in logs}
 
-    def take_up(self, taken: TakenLobby, found: object) -> None:
-        assert taken.key in self.loaded
-        self.keys.append(taken.key)
-        if taken.key == "bad":
+    def restore(self, logs: Sequence[StoredLog]) -> None:
+        [lobby] = [log.key for log in logs if log.kind == "lobby"]
+        assert lobby in self.loaded
+        self.keys.append(lobby)
+        if lobby == "bad":
             raise ValueError("planted")
 
     def match_over(self, match: object) -> None:

@@ -1,14 +1,22 @@
-"""Lobbies at startup: closed ones do not reopen."""
+"""Matches and lobbies are what their logs say, on whatever occasion they are restored."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from unittest.mock import AsyncMock, patch
 
 import pytest
 
+from kibitz_server.directory.recovery import Recovery, StoredLog
+from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.storage.errors import StoreError, UnusableDatabase, WriteFailed
+from kibitz_server.storage.streams import Kind
 from tests.server.match.toy_games import Grid
 from tests.tools.simulation import make_template
+from tests.tools.used_server import UsedServer, play_plies, used_server
 from tests.tools.virtual_server import VirtualServer, virtual_server
 
 
@@ -17,6 +25,12 @@ def server(tmp_path: Path) -> Iterator[VirtualServer]:
     make_template(tmp_path)
     with virtual_server({"toy-grid": Grid()}, tmp_path) as server:
         yield server
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[UsedServer]:
+    with used_server(tmp_path) as world:
+        yield world
 
 
 def test_a_lobby_whose_log_was_not_closed_any_more_is_closed_by_the_next_start(
@@ -36,3 +50,134 @@ def test_a_lobby_whose_log_was_not_closed_any_more_is_closed_by_the_next_start(
         assert ada.ask("list_lobbies")["lobbies"] == []
         assert ada.ask("close", lobby=lobby)["code"] == "no_such_lobby"
         assert server.store.load("lobby") == []
+
+
+# --- the same on every occasion ------------------------------------------------------------------
+#
+#   a log that is    leaves
+#   readable         a new runner at the same position, with the connections of the former one
+#   damaged          no runner; it is set aside, and a lobby counts a match as one that failed
+#   never stored     no trace; a lobby begins its match once more
+#
+# Everything else on the server continues. A lobby can only be lost before it is stored while the
+# server runs (`test_reload`).
+
+OCCASIONS = ("start", "reload", "take over")
+KINDS: tuple[Kind, ...] = ("match", "lobby")
+ERRORS = {"readable": None, "damaged": StoreError("entry 3 does not continue the chain")}
+
+
+def restart(server: VirtualServer, occasion: str, match: str, damaged: StoredLog | None) -> None:
+    """Restart a server, and restore a match with its lobby at once or by a take-over."""
+    right, later = Recovery.read, list[StoredLog]()
+
+    def read(recovery: Recovery) -> list[StoredLog]:
+        logs = {log.key: log for log in right(recovery)}
+        if damaged is not None:
+            logs[damaged.key] = damaged
+        if occasion == "take over":
+            later.extend(logs.pop(key) for key in (match, match.partition("-")[0]) if key in logs)
+        return list(logs.values())
+
+    with patch.object(Recovery, "read", read):
+        server.restart()
+    server.advance(0.1)
+    server.directory.recovery.restore(later)
+
+
+@pytest.mark.parametrize(
+    ("occasion", "kind", "log"), list(itertools.product(OCCASIONS, KINDS, ERRORS))
+)
+def test_a_log_is_restored_in_one_way(
+    world: UsedServer, occasion: str, kind: Kind, log: str
+) -> None:
+    key, error = world.damaged if kind == "match" else world.lobby, ERRORS[log]
+    former = world.server.directory.matches[world.damaged]
+    position, other = world.running(world.damaged), world.running(world.intact)
+    if occasion != "reload":
+        damaged = None if error is None else StoredLog(kind, key, error)
+        restart(world.server, occasion, world.damaged, damaged)
+    else:
+        runner = former if kind == "match" else world.server.directory.lobbies[key]
+        answer = AsyncMock(return_value={key: error})
+        with patch.object(world.server.store, "reload", answer) if error else nullcontext():
+            runner.lost(WriteFailed("the disk is full"))
+            world.server.advance(0.1)
+    world.server.advance(0.1)
+    directory = world.server.directory
+    match, lobby = directory.matches.get(world.damaged), directory.lobbies.get(world.lobby)
+    assert world.running(world.intact) == other
+    assert (directory.quarantine.reason(key) is not None) == (log == "damaged")
+    if kind == "match" and log == "damaged":
+        assert match is None
+        assert lobby is not None
+        assert lobby.engine.state.round.repeated == {1}
+        return
+    assert (lobby is None) == (kind == "lobby" and log == "damaged")
+    assert match is not None
+    assert not match.closed
+    assert (match is former) == (kind == "lobby" and occasion == "reload")
+    assert world.running(world.damaged) == position
+    ada, bob = world.guests["ada"], world.guests["bob"]
+    if occasion != "reload":
+        for player in world.reconnect("ada", "bob"):
+            assert player.ask("rejoin", match=match.key)["type"] == "done"
+    play_plies(world.server, match.key, 2, ada, bob)
+
+
+def test_a_disk_that_fails_in_the_middle_of_a_reload_is_no_damage(
+    world: UsedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory, resume = world.server.directory, Recovery._resume_programme
+    former, tries = directory.lobbies[world.lobby], list[LobbyRunner]()
+
+    def resume_later(recovery: Recovery, lobby: LobbyRunner) -> None:
+        tries.append(lobby)
+        if len(tries) < 3:
+            raise UnusableDatabase("disk I/O error")
+        resume(recovery, lobby)
+
+    monkeypatch.setattr(Recovery, "_resume_programme", resume_later)
+    former.lost(WriteFailed("the disk is full"))
+    world.server.advance(5)
+    assert directory.quarantine.reason(world.lobby) is None
+    assert directory.lobbies[world.lobby] is tries[2]
+    assert tries[2].news.followers() == former.news.followers()
+    assert [runner.closed for runner in tries] == [True, True, False]
+
+
+@pytest.mark.parametrize("occasion", OCCASIONS)
+def test_a_match_that_was_never_stored_begins_again(server: VirtualServer, occasion: str) -> None:
+    ada, bob = server.guest_client("ada"), server.guest_client("bob")
+    item = {"game": "toy-grid", "seats": 2}
+    settings = {"seats": [{"kind": "open"}] * 2, "programme": [item]}
+    lobby = ada.ask("host", settings=settings)["lobby"]
+    for player in (ada, bob):
+        player.ask("join", lobby=lobby)
+    ada.ask("ready", lobby=lobby)
+    store = server.store
+    store.hold()
+    bob.post("ready", lobby=lobby)
+    server.advance(0.1)
+    store.release(hold_next=True)
+    server.advance(0.1)
+    [match] = server.directory.matches
+    former = server.directory.matches[match]
+    if occasion == "reload":
+        store.holding, store.held = False, False
+        store.commits._retries = ()
+        store.commits._give_up = store._give_up  # type: ignore[method-assign]
+        store._writer._failed(OSError("the disk is full"))
+        server.advance(2)
+    else:
+        restart(server, occasion, match, None)
+        for player in (ada, bob):
+            player.reconnect()
+        server.advance(1)
+    fresh = server.directory.matches[match]
+    assert fresh is not former
+    assert fresh.shown.stored
+    assert server.directory.quarantine.reason(match) is None
+    for player in (ada, bob):
+        assert player.ask("rejoin", match=match)["type"] == "done"
+    play_plies(server, match, 2, ada, bob)

@@ -237,9 +237,9 @@ async def test_nothing_is_loaded_again_once_the_server_goes_down(
 
         server._store.reload = counted  # type: ignore[method-assign]
         former = directory.matches[key]
-        directory.reloader.match_lost(former, StoreError("planted"))
+        directory.reloader.lost(former, StoreError("planted"))
         await wait_until(lambda: directory.matches[key] is not former)
-        directory.reloader.match_lost(directory.matches[key], StoreError("planted"))
+        directory.reloader.lost(directory.matches[key], StoreError("planted"))
         assert asked == [[key]]
     await asyncio.sleep(0.6)
     assert asked == [[key]]

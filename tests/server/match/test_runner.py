@@ -798,7 +798,7 @@ def reloaded(play: Scenario) -> MatchRunner:
     stream = Stream(1, "m1", "match", tail=tail, durable=tail)
     fresh = MatchRunner(play.context.made, match, stream, listed=True)
     play.context.matches["m1"] = fresh
-    lifecycle.take_over(fresh, play.runner)
+    lifecycle.resume(fresh, play.runner)
     return fresh
 
 

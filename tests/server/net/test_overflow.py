@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kibitz_protocol.wire.records import Cause, Player
+from kibitz_server.directory.recovery import StoredLog
 from kibitz_server.lobby.commands import Close, Kick
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.commands import Abort, AddComment, Forfeit
@@ -93,7 +94,8 @@ def close(crowd: Crowd) -> None:
 
 
 def lose(crowd: Crowd) -> None:
-    crowd.server.directory.reloader.give_up_lobby(crowd.lobby, StoreError("planted"))
+    damaged = StoredLog("lobby", crowd.lobby.key, StoreError("planted"))
+    crowd.server.directory.recovery.restore([damaged])
 
 
 def farewell(crowd: Crowd) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from kibitz_protocol.wire.recordfile import chain_hash
+from kibitz_server.directory.recovery import StoredLog
 from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.maintenance.check import check_database
 from kibitz_server.storage.errors import StoreError, WriteFailed
@@ -355,8 +356,8 @@ def test_a_match_with_a_house_bot_ends_with_its_lobby(world: UsedServer) -> None
     match_runner = world.server.directory.matches[world.damaged]
     house = match_runner.engine.state.players[1].model_copy(update={"kind": "house"})
     match_runner.engine.state.players = (match_runner.engine.state.players[0], house)
-    lobby_runner = world.server.directory.lobbies[world.lobby]
-    world.server.directory.reloader.give_up_lobby(lobby_runner, StoreError("an entry is not one"))
+    damaged = StoredLog("lobby", world.lobby, StoreError("an entry is not one"))
+    world.server.directory.recovery.restore([damaged])
     world.server.advance(0.1)
     assert world.running(world.damaged) is None
     record = world.server.page(f"/records/{world.damaged}.jsonl")
@@ -374,7 +375,7 @@ def test_a_log_that_cannot_be_read_again_is_set_aside(
     damaged = StoreError("entry 3 does not continue the chain")
     directory = world.server.directory
     monkeypatch.setattr(world.server.store, "reload", answering({world.damaged: damaged}))
-    directory.reloader.match_lost(directory.matches[world.damaged], WriteFailed("the disk is full"))
+    directory.reloader.lost(directory.matches[world.damaged], WriteFailed("the disk is full"))
     world.server.advance(2)
     assert world.running(world.damaged) is None
     assert directory.quarantine.reason(world.damaged) is not None
@@ -400,7 +401,7 @@ def test_a_lobby_that_cannot_be_read_again_is_set_aside(
     damaged = StoreError("entry 3 does not continue the chain")
     monkeypatch.setattr(world.server.store, "reload", answering({world.lobby: damaged}))
     before = world.running(world.damaged)
-    directory.reloader.lobby_lost(directory.lobbies[world.lobby], WriteFailed("the disk is full"))
+    directory.reloader.lost(directory.lobbies[world.lobby], WriteFailed("the disk is full"))
     world.server.advance(2)
     assert world.lobby not in directory.lobbies
     assert directory.quarantine.reason(world.lobby) is not None
@@ -418,9 +419,7 @@ def test_a_disk_that_fails_is_no_damage(world: UsedServer, monkeypatch: pytest.M
     before = world.running(world.damaged)
     with monkeypatch.context() as patch:
         patch.setattr(world.server.store, "reload", failing)
-        directory.reloader.match_lost(
-            directory.matches[world.damaged], WriteFailed("the disk is full")
-        )
+        directory.reloader.lost(directory.matches[world.damaged], WriteFailed("the disk is full"))
         world.server.advance(2)
     assert directory.quarantine.reason(world.damaged) is None
     world.restart(lambda path: None)
