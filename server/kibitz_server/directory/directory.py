@@ -47,14 +47,15 @@ from kibitz_server.match.checkpoint import Checkpoints, checkpoint_interval
 from kibitz_server.match.code_digest import code_digest
 from kibitz_server.match.commands import Leave
 from kibitz_server.match.engine import MatchEngine
-from kibitz_server.match.recovery import recover
 from kibitz_server.match.runner import MatchContext, MatchRunner
 from kibitz_server.match.shown import seat_in
 from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.connections import Connections, counted_address
+from kibitz_server.net.log_runner import LogRunner
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
 from kibitz_server.rating.log import RatingLog
+from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.interface import Store
 from kibitz_server.storage.quarantine import Quarantine
 from kibitz_server.storage.streams import CallWaiter, Stream
@@ -144,8 +145,7 @@ class Directory:
             rate=rated.record,
             want_substitute=self.substitutes.want,
             over=self._match_over,
-            log_lost=lambda match, error: self.reloader.lost(match, error),
-            recover=self._recover_match,
+            log_lost=self._log_lost,
         )
 
     def _make_starter(self, rated: RatedMatches) -> MatchStarter:
@@ -174,7 +174,7 @@ class Directory:
             vacate_seat=self._vacate_seat,
             members_changed=self.registry.update_memberships,
             closed=self._lobby_closed,
-            log_lost=lambda lobby, error: self.reloader.lost(lobby, error),
+            log_lost=self._log_lost,
         )
 
     def _make_tails(self) -> Tails | None:
@@ -256,7 +256,7 @@ class Directory:
         self.hall.stop()
         if self.tails is not None:
             self.tails.stop()
-        runners: list[MatchRunner | LobbyRunner] = [*self.matches.values(), *self.lobbies.values()]
+        runners: list[LogRunner] = [*self.matches.values(), *self.lobbies.values()]
         for runner in runners:
             runner.suspend()
             runner.pending.leave_unanswered()
@@ -418,11 +418,8 @@ class Directory:
             except Exception:
                 LOG.exception("lobby %s: cannot handle the end of match %s", lobby.key, match.key)
 
-    def _recover_match(self, key: str) -> None:
-        """Recover from an exception in a callback of a match's pending queue."""
-        match = self.matches.get(key)
-        if match is not None:
-            recover(match)
+    def _log_lost(self, runner: LogRunner, error: StoreError) -> None:
+        self.reloader.lost(runner, error)
 
     def _vacate_seat(self, vacate: VacateSeat) -> None:
         """Take a player out of a running match."""

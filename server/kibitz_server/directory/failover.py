@@ -207,15 +207,13 @@ class Failover:
         self._stand_by("another node serves")
 
     def _drop_match(self, match: MatchRunner) -> None:
-        match.suspend()
-        match.pending.lost()  # requests stay unanswered, because the connections are closed
+        match.drop()
         self._registry.remove_match(match)
         self._substitutes.match_over(match)
 
     def _drop_lobby(self, lobby: LobbyRunner) -> None:
         lobby.bots.stop_all()
-        lobby.suspend()
-        lobby.pending.lost()
+        lobby.drop()
         self._registry.remove_lobby(lobby)
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from kibitz_games.core.game import Game
-from kibitz_protocol.wire.codec import encode
+from kibitz_protocol.wire.codec import encode, encode_entry
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.records import Entry, Player
 from kibitz_protocol.wire.values import Action
@@ -155,7 +155,8 @@ class MatchStarter:
             listed = lobby.engine.state.settings.listed
             match = MatchRunner(self._context, new.engine, stream, listed=listed)
             self._context.store.create(stream, encode(setup), owner=lobby.key, waiter=match)
-            match.write_opening(new.opening)
+            for entry in new.opening:
+                self._context.store.append(stream, entry.seq, encode_entry(entry), match)
         except Exception:
             LOG.exception("match %s cannot start", setup.match)
             return None

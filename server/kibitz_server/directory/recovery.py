@@ -30,7 +30,7 @@ from kibitz_server.directory.registry import MAX_FINISHED_LISTED, Registry
 from kibitz_server.directory.rules import Rules
 from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.directory.tails import TRY_AGAIN_LATER, Tails
-from kibitz_server.lobby.commands import BeginMatch, Connected, Resume
+from kibitz_server.lobby.commands import BeginMatch, Connected, Fail, Resume
 from kibitz_server.lobby.entries import Opened
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match import lifecycle
@@ -182,7 +182,7 @@ class Recovery:
 
     def _resume_lobby(self, lobby: LobbyRunner, former: LobbyRunner | None) -> None:
         if former is not None:
-            lobby.reloads = former.reloads
+            lobby.failures = former.failures
             lobby.news.take_over(former.news)
         if lobby.engine.state.closed is None:
             self._resume_programme(lobby)
@@ -192,6 +192,8 @@ class Recovery:
             for player in lobby.engine.state.insiders():
                 if self._connections.peer_of(player) is not None:
                     lobby.command(Connected(player))
+        if lobby.failures > lobby.MAX_FAILURES:
+            lobby.command(Fail())
 
     def _resume_programme(self, lobby: LobbyRunner) -> None:
         """Send a lobby `Resume` with its existing matches, and results that it has not received."""

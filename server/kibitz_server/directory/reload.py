@@ -15,13 +15,15 @@ from collections.abc import Awaitable, Callable
 from kibitz_server.directory.recovery import Recovery, StoredLog
 from kibitz_server.directory.registry import Registry
 from kibitz_server.lobby.runner import LobbyRunner
-from kibitz_server.match.runner import MatchRunner
+from kibitz_server.net.log_runner import LogRunner
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from kibitz_server.storage.interface import Store
 
 LOG = logging.getLogger("kibitz.reloads")
 RETRY_PAUSE_S = 1.0
 """Seconds between attempts to read the disk."""
+ENDING_ATTEMPTS = 2
+"""The number of exceptions for which a match or lobby that is being ended is reloaded."""
 
 
 class LogReloader:
@@ -40,23 +42,29 @@ class LogReloader:
         self._store = store
         self._registry = registry
         self._recovery = recovery
-        self._lost: dict[str, MatchRunner | LobbyRunner] = {}
+        self._lost: dict[str, LogRunner] = {}
         self._not_before = 0.0
         self._running = False
 
-    def lost(self, runner: MatchRunner | LobbyRunner, error: StoreError) -> None:
-        """Reload a match or a lobby that has lost entries or is ahead of its log.
+    def lost(self, runner: LogRunner, error: StoreError) -> None:
+        """Reload a match or a lobby that has lost entries or was stopped by an exception.
 
-        A lobby's new runner restarts its house bots.
+        It is set aside instead if all attempts to end it after exceptions have failed. A lobby's
+        new runner restarts its house bots.
         """
-        LOG.error("lost entries of %s %s: %s", runner.stream.kind, runner.key, error)
-        if self._registry.draining or self._registry.runner(runner.key) is not runner:
+        kind, key = runner.stream.kind, runner.key
+        LOG.error("%s %s is reloaded: %s", kind, key, error)
+        if self._registry.draining or self._registry.runner(key) is not runner:
             return
         if isinstance(runner, LobbyRunner):
             runner.bots.stop_all()
-        self._add(runner)
+        if runner.failures > runner.MAX_FAILURES + ENDING_ATTEMPTS:
+            failed = StoreError("it cannot be continued or ended, because of exceptions")
+            self._recovery.restore([StoredLog(kind, key, failed)])
+        else:
+            self._add(runner)
 
-    def _add(self, lost: MatchRunner | LobbyRunner) -> None:
+    def _add(self, lost: LogRunner) -> None:
         """Reload a match or a lobby, together with all others that fail in this loop iteration."""
         self._lost[lost.key] = lost
         if not self._running:
@@ -78,7 +86,7 @@ class LogReloader:
             if self._lost and not self._registry.draining:
                 self._add(next(iter(self._lost.values())))
 
-    async def _reload(self, lost: dict[str, MatchRunner | LobbyRunner]) -> None:
+    async def _reload(self, lost: dict[str, LogRunner]) -> None:
         try:
             stored = await self._store.reload(list(lost))
         except StoreError as error:

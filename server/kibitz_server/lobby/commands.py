@@ -80,6 +80,11 @@ class Close:
 
 
 @dataclass(frozen=True, slots=True)
+class Fail:
+    """The server closes the lobby because it cannot continue; running matches continue."""
+
+
+@dataclass(frozen=True, slots=True)
 class Arrange:
     """The host arranges matches; the caller has checked their games, options and clocks.
 
@@ -141,6 +146,7 @@ Command: TypeAlias = (
     | Start
     | Rematch
     | Close
+    | Fail
     | Arrange
     | Connected
     | Disconnected

@@ -52,6 +52,7 @@ from kibitz_server.lobby.commands import (
     Command,
     Connected,
     Disconnected,
+    Fail,
     Join,
     Kick,
     Leave,
@@ -191,6 +192,8 @@ class LobbyEngine:
                 self._flow.rematch(by)
             case Close(by):
                 self._flow.close_by_host(by)
+            case Fail():
+                self._flow.close("failed")
             case Arrange():
                 self._flow.arrange(command)
             case Connected(player):

@@ -1,9 +1,9 @@
 """Runs one lobby: connects its engine to the log, timers, house bots and connections.
 
 As with a match, the runner writes the entries of a command first, and announces its effects when
-the entries are durable. If an exception occurs after an entry has changed the lobby, but before it
-was appended to the log, the runner is closed, and the directory reloads the lobby from disk. After
-`MAX_RELOADS` reloads the lobby is closed for good.
+the entries are durable (`net.log_runner`). If an exception occurs after an entry has changed the
+lobby, but before it was appended to the log, the lobby is reloaded from disk. A lobby to which this
+happens too often is closed for good.
 
     request --> engine.handle --> effects --Append--> store ...commit... durable --> released
                  (answers, news, house bots, matches: after the entries before them)
@@ -12,11 +12,10 @@ was appended to the log, the runner is closed, and the directory reloads the lob
 from __future__ import annotations
 
 import logging
-from asyncio import AbstractEventLoop
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 from kibitz_protocol.wire.lobbies import MatchBrief
 from kibitz_protocol.wire.messages import (
@@ -41,19 +40,14 @@ from kibitz_server.lobby.seat_bots import SeatBots
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.lobby.views import arranged_briefs, lobby_brief, match_brief
 from kibitz_server.net.connections import Connections
-from kibitz_server.net.loop_clock import Deadline
+from kibitz_server.net.log_runner import LogRunner, RunnerContext
 from kibitz_server.net.peer import Peer
 from kibitz_server.net.rate_limit import RateLimits
-from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.interface import Store
-from kibitz_server.storage.pending import PendingQueue
 from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.lobby")
 TICK_RETRY_MS = 1000
 """Delay before a retry after an exception in a timer."""
-MAX_RELOADS = 3
-"""Maximum number of reloads of a lobby that got ahead of its log."""
 _OF_MEMBERS = (entries.Joined, entries.Left, entries.Kicked, entries.HouseLost)
 """The entries that change who is a member."""
 _OF_MATCHES = (entries.MatchBegun, entries.MatchEnded)
@@ -63,13 +57,9 @@ _ANY_MATCH = Capabilities()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LobbyContext:
+class LobbyContext(RunnerContext):
     """The services that all lobby runners of a server share."""
 
-    loop: AbstractEventLoop
-    clock: Callable[[], int]
-    """Monotonic milliseconds."""
-    store: Store
     connections: Connections
     bot_starter: BotStarter
     limits: RateLimits
@@ -84,27 +74,13 @@ class LobbyContext:
     """Called after a change of the members."""
     closed: Callable[[LobbyRunner], None]
     """Called after the end of the lobby was announced."""
-    log_lost: Callable[[LobbyRunner, StoreError], None]
-    """Reloads a lobby after its log could not be written; this runner is no longer usable."""
 
 
-class LobbyRunner:
+class LobbyRunner(LogRunner):
     """Carries out the commands to one lobby, and performs the effects of its engine."""
 
-    __slots__ = (
-        "_context",
-        "_timer",
-        "bots",
-        "brief",
-        "closed",
-        "engine",
-        "news",
-        "pending",
-        "reloads",
-        "restored",
-        "shown",
-        "stream",
-    )
+    MAX_FAILURES: ClassVar = 3
+    context: LobbyContext
 
     def __init__(
         self,
@@ -116,15 +92,12 @@ class LobbyRunner:
         restored: bool = False,
     ) -> None:
         """`shown` is the state of the lobby on disk, an object that no other code changes."""
-        self._context = context
+        super().__init__(context, stream)
         self.engine = engine
         self.shown = shown
         """The lobby as of the last durable entry, the only state that clients can see."""
         self.brief = lobby_brief(shown)
         """The lobby as it appears in lists."""
-        self.stream = stream
-        self.pending = PendingQueue(f"lobby {self.key}", stream)
-        """Effects that wait for earlier entries to become durable."""
         self.news = NewsFeed(context.loop, context.plies, shown, engine.presence, self.pending)
         self.bots = SeatBots(
             context.loop,
@@ -134,18 +107,8 @@ class LobbyRunner:
             engine.state,
             self.command,
         )
-        self.closed = False
-        """Whether this runner has stopped carrying out commands."""
-        self.reloads = 0
-        """The number of times this lobby was reloaded because it was ahead of its log."""
         self.restored = restored
         """Whether it was restored from its log, which may lack results in its matches' logs."""
-        self._timer: Deadline | None = None
-
-    @property
-    def key(self) -> str:
-        """The lobby's identifier."""
-        return self.engine.state.id
 
     @property
     def stored(self) -> bool:
@@ -190,7 +153,7 @@ class LobbyRunner:
                 self._refuse_closed(peer, request)
             return False
         key = None if peer is None else peer.request_key(request)
-        work = partial(self.engine.handle, command, self._context.clock(), key)
+        work = partial(self.engine.handle, command, self.context.clock(), key)
         step = self._attempt(work, peer, request)
         if isinstance(command, commands.Connected | commands.Disconnected):  # these log nothing
             self.pending.hold(self.stream.tail, self.news.schedule)
@@ -254,7 +217,7 @@ class LobbyRunner:
         if not isinstance(entry, _OF_MATCHES) or self.brief.state != self.shown.phase:
             self.brief = lobby_brief(self.shown)
         if isinstance(entry, _OF_MEMBERS):
-            self._context.members_changed(self)
+            self.context.members_changed(self)
         if not isinstance(entry, entries.MatchBegun):  # announced by `match_started`
             self.news.schedule()
 
@@ -270,11 +233,10 @@ class LobbyRunner:
         try:
             step = work()
             self._apply_effects(step.effects, peer, request)
-            self._schedule_tick(step.deadline)
+            self.wake_at(step.deadline)
         except Exception:
-            LOG.exception("lobby %s: a step raised an exception", self.key)
-            self._handle_failure()
-            self.pending.fail(peer, request)
+            LOG.exception("lobby %s failed", self.key)
+            self.fail(peer, request)
             return None
         return step
 
@@ -285,9 +247,9 @@ class LobbyRunner:
         for effect in effects:
             match effect:
                 case commands.Append(entry):
-                    self._context.store.append(self.stream, entry.seq, next(lines), self)
+                    self.context.store.append(self.stream, entry.seq, next(lines), self)
                     if isinstance(entry, _OF_MEMBERS):
-                        self._context.members_changed(self)
+                        self.context.members_changed(self)
                     self.pending.hold(entry.seq, partial(self._show, entry))
                 case commands.Accepted() | commands.AnswerArranged():
                     if peer is not None:
@@ -320,7 +282,7 @@ class LobbyRunner:
             seeks = self.engine.state.opened.seek_s is not None
             peer.answer(Done(re=request, lobby=self.key if seeks else None))
             return
-        plies = self._context.plies(list(self.shown.round.running))
+        plies = self.context.plies(list(self.shown.round.running))
         briefs = arranged_briefs(self.shown, effect.tags, plies=plies)
         peer.answer(Arranged(re=request, matches=briefs))
 
@@ -339,9 +301,9 @@ class LobbyRunner:
             case commands.StopBot(seat):
                 self.bots.stop(seat)
             case commands.BeginMatch():
-                self._context.begin_match(self, effect)
+                self.context.begin_match(self, effect)
             case commands.VacateSeat():
-                self._context.vacate_seat(effect)
+                self.context.vacate_seat(effect)
             case commands.NotifyRemoved(player, reason):
                 self.news.send_changes()  # the last changes that this player may see
                 if not self.engine.state.is_insider(player):
@@ -359,74 +321,28 @@ class LobbyRunner:
             self.bots.stop_all()
         finally:
             self.suspend()
-            self._context.closed(self)
-
-    # --- the log (storage.streams.Waiter) -----------------------------------------------------
-
-    def durable(self, seq: int) -> None:
-        """Release everything that waited for entry `seq`, which is durable."""
-        self.pending.durable(seq)
-
-    def lost(self, error: StoreError) -> None:
-        """Stop, and let the directory reload the lobby, because its log could not be written."""
-        self.suspend()
-        self.pending.lost()
-        self._context.log_lost(self, error)
+            self.context.closed(self)
 
     def finish_closing(self) -> None:
         """Close the log of a closed lobby if the server died before it did."""
         if self.engine.state.closed is not None:
             self._close(LobbyClosed(lobby=self.key, reason=self.engine.state.closed))
 
-    def _handle_failure(self) -> None:
+    # --- exceptions and timers --------------------------------------------------------------
+
+    def recover(self) -> None:
         """Continue if the lobby is not ahead of its log; otherwise have it reloaded."""
-        if self.closed or self.engine.state.seq == self.stream.tail:
-            return
-        if self.reloads >= MAX_RELOADS:
-            self._close_in_log()
-            return
-        self.reloads += 1
-        self.suspend()
-        error = StoreError("the lobby was ahead of its log")
-        reload = partial(self._context.log_lost, self, error)
-        self.pending.reload_when_durable(reload)
-
-    def _close_in_log(self) -> None:
-        """Close a lobby that cannot continue; its running matches continue."""
-        LOG.error("lobby %s is closed because it cannot continue", self.key)
-        self.suspend()
-        self.engine.state.closed = "failed"
-        try:
-            closed = entries.Closed(seq=self.stream.tail + 1, reason="failed")
-            self._context.store.append(self.stream, closed.seq, _encode(closed), self)
-        except Exception:
-            LOG.exception("lobby %s: its end cannot be logged", self.key)
-        over = commands.LobbyOver("failed")
-        self.pending.hold(self.stream.tail, partial(self._perform, over))
-
-    # --- the timer --------------------------------------------------------------------------
+        if self.engine.state.seq != self.stream.tail:
+            super().recover()
 
     def suspend(self) -> None:
-        """Stop the timers: the server is shutting down, or the lobby is closed."""
-        self.closed = True
+        super().suspend()
         self.news.stop()
-        self._schedule_tick(None)
 
-    def tick(self) -> None:
-        """Run the due timers, and retry soon if that raises."""
-        self._timer = None
-        if not self.closed:
-            done = self._attempt(lambda: self.engine.tick(self._context.clock()))
-            if done is None and not self.closed:
-                self._schedule_tick(self._context.clock() + TICK_RETRY_MS)
-
-    def _schedule_tick(self, deadline: int | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        if deadline is not None and not self.closed:
-            context = self._context
-            self._timer = Deadline(context.loop, context.clock, deadline, self.tick)
+    def run_due(self, now: int) -> None:
+        done = self._attempt(lambda: self.engine.tick(now))
+        if done is None:
+            self.wake_at(now + TICK_RETRY_MS)
 
 
 def _encode(entry: entries.Entry) -> bytes:

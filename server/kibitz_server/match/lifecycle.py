@@ -8,10 +8,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
+from typing import Literal
 
 from kibitz_protocol.wire.records import Cause, Player
 from kibitz_server.match.commands import Abort, Leave, Note, Replace, Return
-from kibitz_server.match.recovery import recover
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.shown import seat_in
 from kibitz_server.net.peer import Peer
@@ -27,7 +27,7 @@ def start(match: MatchRunner, seated: Callable[[Player], Peer | None]) -> None:
     for seat, player in enumerate(match.engine.state.players):
         peer = seated(player)
         if peer is not None:
-            match.give_seat(seat, peer, "started")
+            _give_seat(match, seat, peer, "started")
     for seat, peer in enumerate(match.seats.peers):
         if peer is None:
             match.command(Leave(seat, "disconnect"))
@@ -42,12 +42,14 @@ def resume(match: MatchRunner, former: MatchRunner | None = None) -> None:
     """
     match.seats.unclaim()
     if former is not None:
-        match.broken = former.broken
+        match.failures = former.failures
         match.engine.go_on_from(former.engine, match.context.clock(), match.context.lag())
         match.seats.unclaimed = former.seats.unclaimed
     _finish_interrupted(match)
     if former is not None:
         _take_over_connections(match, former)
+    if match.failures > match.MAX_FAILURES:
+        abort(match, "internal error")
     state, restart = match.engine.state, former is None
     for seat, peer in enumerate(match.seats.peers):
         away = seat in state.away
@@ -58,18 +60,24 @@ def resume(match: MatchRunner, former: MatchRunner | None = None) -> None:
             match.command(Return(seat))
     if former is None:
         return
-    if match.broken:
-        abort(match, "internal error")
-    elif match.pending.settled:
+    if match.pending.settled:
         match.send_turn(match.context.clock())
     for command in former.deferred:
         match.command(command)
 
 
+def _give_seat(
+    match: MatchRunner, seat: int, peer: Peer, why: Literal["started", "rejoined"]
+) -> None:
+    """Give a seat to a connection; it gets a snapshot once all entries are durable."""
+    match.seats.peers[seat] = peer
+    match.pending.when_settled(partial(match.admit, seat, peer, why))
+
+
 def _take_over_connections(match: MatchRunner, former: MatchRunner) -> None:
     for seat, peer in enumerate(former.seats.peers):
         if peer is not None and not peer.leaving:
-            match.give_seat(seat, peer, "rejoined")
+            _give_seat(match, seat, peer, "rejoined")
     for peer in former.watchers:
         peer.send_queue.caught_up(former.spectators)
         match.pending.when_settled(partial(match.admit_spectator, peer))
@@ -84,7 +92,7 @@ def replace(match: MatchRunner, seat: int, player: Player, cause: Cause, peer: P
     if state.result is not None or state.players[seat] != player:
         return False
     match.seats.mark_claimed(seat)
-    match.give_seat(seat, peer, "started")
+    _give_seat(match, seat, peer, "started")
     return True
 
 
@@ -121,11 +129,12 @@ def _finish_interrupted(match: MatchRunner) -> None:
     """Run the timers that are due, or finish ending the match if a crash interrupted that."""
     result = match.engine.state.result
     if result is None:
-        match.tick()
+        if match.failures <= match.MAX_FAILURES:
+            match.tick()
         return
     if not match.stream.closed:
         try:
             match.close_log(result, match)
         except Exception:
             LOG.exception("match %s failed", match.key)
-            recover(match)
+            match.fail()

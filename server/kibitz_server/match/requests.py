@@ -6,7 +6,6 @@ is being reloaded refuses requests as `unavailable`.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from functools import partial
 
@@ -23,17 +22,15 @@ from kibitz_server.match.commands import (
     Leave,
     Note,
     Play,
+    Refuse,
     Resign,
     Return,
 )
-from kibitz_server.match.recovery import recover
 from kibitz_server.match.runner import NO_SEAT_HERE, MatchRunner
 from kibitz_server.match.shown import seat_in
 from kibitz_server.net.connections import same_program
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.pending import HeldAnswer
-
-LOG = logging.getLogger("kibitz.match")
 
 
 def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
@@ -133,22 +130,13 @@ def _carry_out(
         return
     key, state = peer.request_key(request), runner.engine.state
     before = state.seq
-    try:
-        refusal = runner.carry_out(command, key)
-    except Exception:
-        LOG.exception("match %s failed", runner.key)
-        recover(runner)
-        peer.refuse(request, Code.INTERNAL, "the match failed and is being recovered")
+    effects = runner.command(command, peer, request, key)
+    if effects is None or any(isinstance(effect, Refuse) for effect in effects):
         return
-    finally:
-        runner.schedule()
-    if refusal is None:
-        entry = None if key is None else state.requests.get(key)
-        if entry is None and state.seq > before:
-            entry = state.seq
-        answer = partial(peer.answer, Done(re=request, seq=entry))
-    else:
-        answer = partial(runner.news.refuse, peer, request, refusal)
+    entry = None if key is None else state.requests.get(key)
+    if entry is None and state.seq > before:
+        entry = state.seq
+    answer = partial(peer.answer, Done(re=request, seq=entry))
     runner.pending.hold_answer(state.seq, peer, request, answer)
 
 

@@ -12,29 +12,29 @@ previous move.
 Only a seat's current connection can send commands for it. A newer connection of the same player
 replaces the older one, which is closed.
 
-After an exception in this code, the match ends or is reloaded from its log, and other matches
-continue (`match/recovery.py`). If the log cannot be written, this runner is closed and the match is
-reloaded from disk (`directory/reload.py`). Lost entries were never announced. The requests that
-caused them are refused as `unavailable`, and a new runner takes over the connections. A request
-that raised an exception is refused as `internal`.
+If the log cannot be written, or after an exception, this runner is closed, and a new one that is
+loaded from the log takes over the connections (`net/log_runner.py`). Lost entries were never
+announced, and the requests that caused them are refused as `unavailable`. After an exception the
+match ends, in the new runner if this one is ahead of its log. The request is refused as `internal`.
 """
 
 from __future__ import annotations
 
 import logging
-from asyncio import AbstractEventLoop
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, assert_never
+from typing import ClassVar, Literal, assert_never
+from weakref import WeakMethod
 
 from kibitz_protocol.wire.codec import encode, encode_entry
 from kibitz_protocol.wire.messages import Move
 from kibitz_protocol.wire.recordfile import footer_line
-from kibitz_protocol.wire.records import Entry, Replaced, Result, Setup
+from kibitz_protocol.wire.records import Replaced, Result, Setup
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.match.checkpoint import Checkpoints, is_due, next_checkpoint
 from kibitz_server.match.commands import (
+    Abort,
     Accepted,
     Append,
     Command,
@@ -51,11 +51,9 @@ from kibitz_server.match.shown import match_brief
 from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.metrics import Metrics
-from kibitz_server.net.loop_clock import Deadline
+from kibitz_server.net.log_runner import LogRunner, RunnerContext
 from kibitz_server.net.peer import Peer
-from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.interface import Store
-from kibitz_server.storage.pending import PendingQueue, Release
+from kibitz_server.storage.pending import Release
 from kibitz_server.storage.streams import Stream, Waiter
 
 LOG = logging.getLogger("kibitz.match")
@@ -67,15 +65,11 @@ NO_SEAT_HERE = "this connection has no seat in this match"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MatchContext:
+class MatchContext(RunnerContext):
     """The services shared by all match runners of a server."""
 
-    loop: AbstractEventLoop
-    clock: Callable[[], int]
-    """A monotonic clock, in milliseconds."""
     lag: Callable[[], int]
     """The milliseconds by which the clock has stopped so far because the server stood still."""
-    store: Store
     metrics: Metrics
     checkpoints: Checkpoints
     checkpoint_interval: Callable[[], int]
@@ -86,35 +80,13 @@ class MatchContext:
     """Finds a house bot, and gives it the seat or forfeits the seat."""
     over: Callable[[MatchRunner], None]
     """Called when the end of the match is durable and announced."""
-    log_lost: Callable[[MatchRunner, StoreError], None]
-    """Reloads a match whose log could not be written; this runner can no longer be used."""
-    recover: Callable[[str], None]
-    """Handles an exception in a match.
-
-    It takes the match's key instead of the runner. Otherwise runner and queue would refer to each
-    other, and stay in memory until a garbage collection.
-    """
 
 
-class MatchRunner(WatchedMatch):
+class MatchRunner(LogRunner, WatchedMatch):
     """Runs one match: carries out commands and announces durable entries."""
 
-    __slots__ = (
-        "_checkpoint_at",
-        "_checkpointed",
-        "_deadline",
-        "_sent_turn",
-        "_timer",
-        "_timer_at",
-        "broken",
-        "closed",
-        "context",
-        "deferred",
-        "engine",
-        "listed",
-        "news",
-        "pending",
-    )
+    MAX_FAILURES: ClassVar = 0
+    context: MatchContext
 
     def __init__(
         self,
@@ -126,21 +98,14 @@ class MatchRunner(WatchedMatch):
         checkpointed: int = 0,
     ) -> None:
         """`checkpointed` is the last entry in the stored checkpoint, 0 without a checkpoint."""
-        setup = engine.state.setup
-        self.context = context
+        # A weak reference, because a cycle would keep a finished match until a garbage collection.
+        LogRunner.__init__(self, context, stream, WeakMethod(self.recover))
         self.engine = engine
         self.listed = listed
         """Whether public lists include the match."""
-        self.closed = False
-        """Whether this runner has stopped carrying out commands."""
-        self.broken = False
-        """Whether an exception requires reloading the match from its log."""
         self.deferred: list[Command] = []
         """The server's own commands that arrived while this runner was closed."""
-        self.pending = PendingQueue(
-            f"match {setup.match}", stream, partial(context.recover, setup.match)
-        )
-        self._checkpoint_at = next_checkpoint(setup.match, engine.state.seq)
+        self._checkpoint_at = next_checkpoint(self.key, engine.state.seq)
         """The entry at which to check whether a checkpoint is due."""
         self._checkpointed = checkpointed
         """The last entry in the last checkpoint."""
@@ -148,12 +113,12 @@ class MatchRunner(WatchedMatch):
         """The newest turn that was sent and opened."""
         self._deadline: int | None = None
         """The engine's deadline as of its last step."""
-        self._timer: Deadline | None = None
-        self._timer_at = 0
         spectators = Spectators(
             engine.views, self.pending.when_settled, lambda: engine.left_ms(context.clock())
         )
-        super().__init__(engine.state, stream, spectators, seats=len(engine.state.players))
+        WatchedMatch.__init__(
+            self, engine.state, stream, spectators, seats=len(engine.state.players)
+        )
         engine.views.drawn = spectators.delayed is not None
         self.news = MatchNews(engine.views, self.seats, self.shown, spectators, context.metrics)
 
@@ -168,15 +133,10 @@ class MatchRunner(WatchedMatch):
         try:
             self._deadline = self.engine.close_turn(self.context.clock(), self.context.lag())
         except Exception:
-            LOG.exception("cannot close the turn of match %s", self.key)
-            self.context.recover(self.key)
+            LOG.exception("match %s failed", self.key)
+            self.fail()
 
     # --- commands ---------------------------------------------------------------------------
-
-    def write_opening(self, opening: Iterable[Entry]) -> None:
-        """Write the entries that the new match has already applied, in one batch with its setup."""
-        for entry in opening:
-            self.context.store.append(self.stream, entry.seq, encode_entry(entry), self)
 
     def move(self, peer: Peer, move: Move) -> bool:
         """Carry out a move; return whether it was new and accepted."""
@@ -195,41 +155,36 @@ class MatchRunner(WatchedMatch):
         self.command(play, peer, request)
         return state.ply > before
 
-    def command(self, command: Command, peer: Peer | None = None, request: int = 0) -> None:
-        """Pass a command to the engine, and carry out its effects."""
+    def command(
+        self, command: Command, peer: Peer | None = None, request: int = 0, key: str | None = None
+    ) -> Sequence[Effect] | None:
+        """Pass a command to the engine, and carry out its effects; return them.
+
+        If the command cannot be carried out, this answers the client's request and returns None.
+        `key` is the key of the request, which the log records.
+        """
         if self.closed:
             if peer is None:
                 self.deferred.append(command)
             else:
                 self.pending.turn_away(peer, request)
-            return
+            return None
+        effects: list[Effect] | None = None
         try:
-            now = self._arrival_time()
-            effects = self.engine.handle(command, now, self.context.lag())
+            now, due = self.context.clock(), self._deadline
+            if due is not None and now >= due:
+                # After a deadline has passed, the server reads all pending input before the
+                # deadline's timer fires. Commands read until then arrived in time.
+                now = due - 1
+            effects = self.engine.handle(command, now, self.context.lag(), key)
             self._deadline = self.engine.deadline
             self._apply(effects, peer, request, now)
         except Exception:
             LOG.exception("match %s failed", self.key)
-            self._recover_from(peer, request)
+            self.fail(peer, request)
+            effects = None
         self.schedule()
-
-    def _recover_from(self, peer: Peer | None, request: int) -> None:
-        """Recover from an exception in a command, and answer its request."""
-        self.context.recover(self.key)
-        self.pending.fail(peer, request)
-
-    def carry_out(self, command: Command, request: str | None = None) -> Refuse | None:
-        """Carry out a command; return its refusal, if any.
-
-        `request` is the key of the client's request.
-
-        Raises the errors of engine and store.
-        """
-        now, lag = self._arrival_time(), self.context.lag()
-        effects = self.engine.handle(command, now, lag, request)
-        self._deadline = self.engine.deadline
-        self._apply([effect for effect in effects if not isinstance(effect, Refuse)])
-        return next((effect for effect in effects if isinstance(effect, Refuse)), None)
+        return effects
 
     # --- for the directory and the lobby --------------------------------------------------
 
@@ -246,11 +201,6 @@ class MatchRunner(WatchedMatch):
         if self.seats.peers[seat] is None:
             self.command(Leave(seat, "disconnect"))
 
-    def suspend(self) -> None:
-        """Stop the timers for a shutdown; the next start continues the log."""
-        self.closed = True
-        self._cancel_timer()
-
     # --- queries --------------------------------------------------------------------
 
     def peers(self) -> list[Peer]:
@@ -264,12 +214,6 @@ class MatchRunner(WatchedMatch):
         now = self.news.durable_at = self.context.clock()
         if self.pending.durable(seq):
             self.send_turn(now)
-
-    def lost(self, error: StoreError) -> None:
-        """Stop, because appended entries, none of them announced, could not be written."""
-        self.suspend()
-        self.pending.lost()
-        self.context.log_lost(self, error)
 
     def _apply(
         self, effects: list[Effect], peer: Peer | None = None, request: int = 0, now: int = 0
@@ -328,11 +272,20 @@ class MatchRunner(WatchedMatch):
         except Exception:
             LOG.exception("cannot write a checkpoint of match %s", self.key)
 
+    def recover(self) -> None:
+        """End the match if all of its state is in the log; otherwise have it reloaded and ended."""
+        state = self.engine.state
+        if self.failures or state.result is not None or state.seq != self.stream.tail:
+            super().recover()
+        else:
+            self.failures = 1
+            self.command(Abort("internal error"))
+
     # --- turns and seats ----------------------------------------------------------------------
 
     def send_turn(self, now: int) -> None:
         """Send the turn and start its clock. All earlier entries must be durable and sent."""
-        if self.broken:
+        if self.failures:
             return
         engine, state = self.engine, self.engine.state
         try:
@@ -343,14 +296,9 @@ class MatchRunner(WatchedMatch):
                 self._deadline = engine.open_turn(now, self.context.lag())
             engine.views.release()
         except Exception:
-            LOG.exception("cannot send the turn of match %s", self.key)
-            self.context.recover(self.key)
+            LOG.exception("match %s failed", self.key)
+            self.fail()
         self.schedule()
-
-    def give_seat(self, seat: int, peer: Peer, why: Literal["started", "rejoined"]) -> None:
-        """Give a seat to a connection; it gets a snapshot once all entries are durable."""
-        self.seats.peers[seat] = peer
-        self.pending.when_settled(partial(self.admit, seat, peer, why))
 
     def admit(self, seat: int, peer: Peer, why: Literal["started", "rejoined"]) -> None:
         """Send a seat's connection a snapshot of the match, and all further events."""
@@ -412,41 +360,17 @@ class MatchRunner(WatchedMatch):
 
     # --- the timer --------------------------------------------------------------------------
 
-    def _arrival_time(self) -> int:
-        """Return the arrival time of a command that is read now.
-
-        After a deadline has passed, the server reads all pending input before the deadline's timer
-        fires. Commands read until then arrived in time, so they are dated before the deadline.
-        """
-        now, due = self.context.clock(), self._deadline
-        return now if due is None or now < due else due - 1
-
     def schedule(self) -> None:
-        """Make sure that a timer fires at the next deadline.
-
-        An earlier timer stays, because letting it fire is cheaper than resetting it.
-        """
+        """Make sure that a timer fires at the next deadline."""
         due = self._deadline
         if self.spectators.delayed is not None:
             late = self.spectators.deadline()
             if late is not None and (due is None or late < due):
                 due = late
-        if due is None or self.closed or (self._timer is not None and self._timer_at <= due):
-            return
-        self._cancel_timer()
-        self._timer_at = due
-        self._timer = Deadline(self.context.loop, self.context.clock, due, self.tick)
+        if due is not None and (self._timer is None or due < self._timer_at):
+            self.wake_at(due)
 
-    def _cancel_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def tick(self) -> None:
-        self._timer = None
-        now = self.context.clock()
-        if self.closed:
-            return
+    def run_due(self, now: int) -> None:
         try:
             self.spectators.publish_due(now)
             effects = self.engine.tick(now, self.context.lag())
@@ -454,5 +378,5 @@ class MatchRunner(WatchedMatch):
             self._apply(effects)
         except Exception:
             LOG.exception("match %s failed", self.key)
-            self.context.recover(self.key)
+            self.fail()
         self.schedule()

@@ -33,6 +33,8 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.pending")
+ErrorHandler: TypeAlias = Callable[[], Callable[[], None] | None]
+"""A reference, possibly weak, to a function to call after an announcement has raised."""
 Release: TypeAlias = Callable[[], object]
 """A callback that sends an announcement once its entries are durable."""
 BEING_RELOADED = "the server is reloading it from disk; resend the request soon"
@@ -40,6 +42,10 @@ BEING_RELOADED = "the server is reloading it from disk; resend the request soon"
 RESEND_AFTER_MS = 200
 """Milliseconds after which clients may resend requests: short, because a move's clock may be
 running."""
+
+
+def no_handler() -> None:
+    """Refer to no function."""
 
 
 class Requester(Protocol):
@@ -79,7 +85,10 @@ class PendingQueue:
     __slots__ = ("_name", "_on_error", "_shutdown", "_stream", "_waiting")
 
     def __init__(
-        self, name: str, stream: Stream, on_error: Callable[[], None] | None = None
+        self,
+        name: str,
+        stream: Stream,
+        on_error: ErrorHandler = no_handler,
     ) -> None:
         """`name` is for log messages; `on_error` is called after a released callback has raised.
 
@@ -180,8 +189,9 @@ class PendingQueue:
             release.fail()
 
     def _report_error(self) -> None:
-        if self._on_error is not None:
-            self._on_error()
+        on_error = self._on_error()
+        if on_error is not None:
+            on_error()
 
     # --- after entries were lost --------------------------------------------------------------
 

@@ -6,12 +6,15 @@ import itertools
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 from unittest.mock import AsyncMock, patch
 
 import pytest
 
 from kibitz_server.directory.recovery import Recovery, StoredLog
 from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.lobby.state import LobbyState
+from kibitz_server.match.engine import MatchEngine
 from kibitz_server.storage.errors import StoreError, UnusableDatabase, WriteFailed
 from kibitz_server.storage.streams import Kind
 from tests.server.match.toy_games import Grid
@@ -181,3 +184,53 @@ def test_a_match_that_was_never_stored_begins_again(server: VirtualServer, occas
     for player in (ada, bob):
         assert player.ask("rejoin", match=match)["type"] == "done"
     play_plies(server, match, 2, ada, bob)
+
+
+# --- exceptions that go on -----------------------------------------------------------------------
+
+
+def test_a_match_that_can_neither_continue_nor_be_ended_is_set_aside(
+    world: UsedServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    handle, failed = MatchEngine.handle, list[str]()
+
+    def failing(engine: MatchEngine, *given: Any) -> Any:
+        if engine.state.setup.match == world.damaged:
+            failed.append(world.damaged)
+            raise RuntimeError("planted")
+        return handle(engine, *given)
+
+    monkeypatch.setattr(MatchEngine, "handle", failing)
+    ada = world.guests["ada"]
+    assert ada.ask("resign", match=world.damaged)["code"] == "internal"
+    world.server.advance(5)
+    directory = world.server.directory
+    assert world.damaged not in directory.matches
+    assert "because of exceptions" in str(directory.quarantine.reason(world.damaged))
+    assert directory.lobbies[world.lobby].engine.state.round.repeated == {1}
+    assert len(failed) < 20
+    play_plies(world.server, world.intact, 1, world.guests["cat"], world.guests["dan"])
+
+
+def test_a_lobby_that_can_neither_continue_nor_be_closed_is_set_aside(
+    world: UsedServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    apply, failed = LobbyState.apply, list[str]()
+
+    def failing(state: LobbyState, entry: Any) -> None:
+        apply(state, entry)
+        if state.id == world.lobby and entry.kind in ("left", "closed"):
+            failed.append(entry.kind)
+            raise RuntimeError("planted")
+
+    monkeypatch.setattr(LobbyState, "apply", failing)
+    ada, bob = world.guests["ada"], world.guests["bob"]
+    directory = world.server.directory
+    for _ in range(LobbyRunner.MAX_FAILURES + 1):
+        assert world.lobby in directory.lobbies
+        assert bob.ask("leave", lobby=world.lobby)["code"] == "internal"
+        world.server.advance(5)
+    assert world.lobby not in directory.lobbies
+    assert "because of exceptions" in str(directory.quarantine.reason(world.lobby))
+    assert failed == ["left"] * 4 + ["closed"] * 2
+    play_plies(world.server, world.damaged, 2, ada, bob)

@@ -19,7 +19,7 @@ from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import ENTRY
 from kibitz_server.lobby.match_flow import MatchFlow
 from kibitz_server.lobby.membership import Membership
-from kibitz_server.lobby.runner import MAX_RELOADS, LobbyRunner
+from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.state import LobbyState
 from tests.server.directory.test_directory import GAMES, settings
 from tests.server.fakes import JsonClient, connected, wait_until
@@ -90,7 +90,7 @@ async def test_a_lobby_whose_entry_cannot_be_written_is_what_its_log_says(
     assert {gathering.ada.player, gathering.bob.player} <= {
         *gathering.room.engine.presence.connected
     }
-    assert "a step raised an exception" in caplog.text
+    assert f"lobby {gathering.lobby} failed" in caplog.text
 
 
 async def test_a_command_that_raises_before_it_has_changed_anything_is_only_refused(
@@ -131,7 +131,7 @@ async def test_a_lobby_that_is_ahead_of_its_log_again_and_again_is_closed(
                 raise PlantedError
 
         patch.setattr(LobbyState, "apply", apply)
-        for _ in range(MAX_RELOADS + 1):
+        for _ in range(LobbyRunner.MAX_FAILURES + 1):
             refused = await gathering.bob.ask("ready", lobby=gathering.lobby)
             assert refused["code"] == "internal"
             await wait_until(

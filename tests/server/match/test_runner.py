@@ -34,7 +34,6 @@ from kibitz_server.match.checkpoint import Checkpoints
 from kibitz_server.match.commands import WantSubstitute
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.record import read_entry
-from kibitz_server.match.recovery import recover
 from kibitz_server.match.runner import MatchContext, MatchRunner
 from kibitz_server.match.state import MatchState
 from kibitz_server.metrics import Metrics
@@ -65,7 +64,6 @@ class FakeContext:
     rig: PeerRig = field(default_factory=PeerRig)
     log_store: FakeStore = field(default_factory=FakeStore)
     metrics: Metrics = field(default_factory=Metrics)
-    matches: dict[str, MatchRunner] = field(default_factory=dict)
     ended: list[MatchRunner] = field(default_factory=list)
     rated: list[Result] = field(default_factory=list)
     losses: list[StoreError] = field(default_factory=list)
@@ -93,7 +91,6 @@ class FakeContext:
             want_substitute=lambda runner, want: self.wants.append(want),
             over=self.ended.append,
             log_lost=lambda runner, error: self.losses.append(error),
-            recover=lambda key: recover(self.matches[key]),
         )
 
 
@@ -108,7 +105,6 @@ class Scenario:
         self.match = MatchEngine.new(game, self.setup)
         stream = Stream(0, "m1", "match")
         self.runner = MatchRunner(self.context.made, self.match, stream, listed=True)
-        self.context.matches["m1"] = self.runner
         head = encode(self.setup)
         self.log_store.create(self.runner.stream, head, owner=None, waiter=self.runner)
         self.lines = {player.player: self.connect(player) for player in self.setup.seats}
@@ -711,17 +707,20 @@ def test_a_match_whose_end_cannot_be_told_is_over_all_the_same(
     assert "match m1: a callback raised an exception" in caplog.messages
 
 
-def test_a_match_that_cannot_even_be_aborted_is_ended_all_the_same(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_a_match_that_cannot_even_be_aborted_is_reloaded_and_ended(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     play = Scenario()
     play.begin()
-    monkeypatch.setattr(play.context, "lag", lambda: 1 // 0)  # called for every command
-    play.move(0)
+    with monkeypatch.context() as patch:
+        patch.setattr(play.context, "lag", lambda: 1 // 0)  # called for every command
+        play.move(0)
+    assert len(play.context.losses) == 1
+    fresh = reloaded(play)
     play.log_store.commit()
-    assert play.context.ended == [play.runner]
+    assert play.context.ended == [fresh]
     assert json.loads(play.log_store.lines["m1"][-1])["kind"] == "abort"
-    assert "cannot abort match" in caplog.text
+    assert play.types(1)[-1] == "finished"
 
 
 def test_a_log_that_cannot_be_written_is_told_to_nobody() -> None:
@@ -797,7 +796,6 @@ def reloaded(play: Scenario) -> MatchRunner:
     )
     stream = Stream(1, "m1", "match", tail=tail, durable=tail)
     fresh = MatchRunner(play.context.made, match, stream, listed=True)
-    play.context.matches["m1"] = fresh
     lifecycle.resume(fresh, play.runner)
     return fresh
 
@@ -964,7 +962,6 @@ def restarted(play: Scenario) -> Scenario:
     again.log_store.lines["m1"] = list(lines)
     stream = Stream(1, "m1", "match", tail=tail, durable=tail)
     again.runner = MatchRunner(again.context.made, again.match, stream, listed=True)
-    again.context.matches["m1"] = again.runner
     again.lines = {}
     return again
 

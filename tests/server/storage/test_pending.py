@@ -32,7 +32,7 @@ class Runner:
         self.stream = Stream(1, "m", "match", durable=0)
         self.errors = 0
         self.told: list[str] = []
-        self.pending = PendingQueue("match m", self.stream, self._failed)
+        self.pending = PendingQueue("match m", self.stream, lambda: self._failed)
 
     def _failed(self) -> None:
         self.errors += 1
