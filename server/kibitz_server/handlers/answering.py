@@ -110,14 +110,6 @@ def answered_by(lobby: LobbyRunner, peer: Peer, request: int) -> Iterator[None]:
         lobby.pending.fail(peer, request)
 
 
-def hold_answer(lobby: LobbyRunner, peer: Peer, request: int, answer: Callable[[], object]) -> None:
-    """Answer a request once all of a lobby's writes are on disk."""
-    if lobby.closed:
-        lobby.pending.turn_away(peer, request)
-    else:
-        lobby.pending.hold_answer(lobby.stream.tail, peer, request, answer)
-
-
 def refuse_to_host(
     directory: Directory, peer: Peer, request: int, problem: SettingsProblem
 ) -> None:
@@ -128,7 +120,7 @@ def refuse_to_host(
     if newest is None or problem[0] is not Code.LIMIT:
         refuse()
     else:
-        hold_answer(newest, peer, request, refuse)
+        newest.hold_answer(peer, request, refuse)
 
 
 def answer_host_again(directory: Directory, peer: Peer, identity: Identity, request: int) -> bool:
@@ -136,7 +128,7 @@ def answer_host_again(directory: Directory, peer: Peer, identity: Identity, requ
     key = peer.request_key(request)
     for lobby in directory.registry.lobbies_of(identity.key) if key is not None else ():
         if lobby.engine.state.opened.request == key:
-            hold_answer(lobby, peer, request, partial(lobby.answer_host, peer, request))
+            lobby.hold_answer(peer, request, partial(lobby.answer_host, peer, request))
             return True
     return False
 

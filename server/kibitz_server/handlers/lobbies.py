@@ -19,7 +19,6 @@ from kibitz_server.handlers.answering import (
     answer_later,
     answered_by,
     find_lobby,
-    hold_answer,
     refuse_to_host,
     when_loaded,
 )
@@ -125,7 +124,7 @@ class LobbyHandlers:
         if lobby is None:
             return
         if identity.key not in lobby.engine.state.seats.members and lobby.news.unwatch(peer):
-            hold_answer(lobby, peer, request.id, partial(peer.answer, Done(re=request.id)))
+            lobby.hold_answer(peer, request.id, partial(peer.answer, Done(re=request.id)))
             return
         lobby.command(commands.Leave(identity.key), peer, request.id)
 

@@ -15,7 +15,6 @@ from kibitz_server.directory.other_nodes import Elsewhere
 from kibitz_server.handlers.answering import (
     answer_host_again,
     answered_by,
-    hold_answer,
     refuse_elsewhere,
     refuse_to_host,
     when_loaded,
@@ -92,7 +91,7 @@ class SeekHandler:
                 message = f"a player can have only one seek at a time; yours is lobby {own.key}"
                 peer.refuse(request.id, Code.LIMIT, message)
 
-        hold_answer(own, peer, request.id, answer)
+        own.hold_answer(peer, request.id, answer)
 
     def _own_seek(self, identity: Identity) -> LobbyRunner | None:
         """Return the seek in which the player waits or plays."""

@@ -149,8 +149,11 @@ class LobbyRunner(LogRunner):
         the command was refused or failed, or the lobby is being reloaded.
         """
         if self.closed:
-            if peer is not None:
-                self._refuse_closed(peer, request)
+            if peer is not None and self._is_over:
+                over = commands.Refuse(Code.CLOSED, "the lobby is closed")
+                self._hold_refusal(over, peer, request)
+            elif peer is not None:
+                self.pending.turn_away(peer, request)
             return False
         key = None if peer is None else peer.request_key(request)
         work = partial(self.engine.handle, command, self.context.clock(), key)
@@ -165,14 +168,6 @@ class LobbyRunner(LogRunner):
             self.news.schedule()
             self.news.follow(peer, command.player.player)
         return done
-
-    def _refuse_closed(self, peer: Peer, request: int) -> None:
-        """Refuse a request to a lobby that is closed or being reloaded."""
-        if self._is_over:
-            over = commands.Refuse(Code.CLOSED, "the lobby is closed")
-            self._hold_refusal(over, peer, request)
-        else:
-            self.pending.turn_away(peer, request)
 
     @property
     def _is_over(self) -> bool:

@@ -38,7 +38,7 @@ def answer_late_move(runner: MatchRunner, peer: Peer, move: Move) -> None:
     player = peer.identity
     seat = None if player is None else seat_in(runner.engine.state.players, player.key)
     if seat is None:
-        runner.refuse_unseated(peer, move.id, "you had no seat in this match")
+        _refuse_unseated(runner, peer, move.id, "you had no seat in this match")
     else:
         play = Play(seat, move.id, move.ply, move.action, move.comment)
         runner.command(play, peer, move.id)
@@ -92,12 +92,13 @@ def answer_again(runner: MatchRunner, peer: Peer, request: int) -> bool:
     entry = None if key is None else runner.engine.state.requests.get(key)
     if entry is None:
         return False
-    if runner.closed:
-        runner.pending.turn_away(peer, request)
-    else:
-        answer = partial(peer.answer, Done(re=request, seq=entry))
-        runner.pending.hold_answer(entry, peer, request, answer)
+    runner.hold_answer(peer, request, partial(peer.answer, Done(re=request, seq=entry)), entry)
     return True
+
+
+def _refuse_unseated(runner: MatchRunner, peer: Peer, request: int, message: str) -> None:
+    """Refuse a request from a connection without a seat, once all entries are on disk."""
+    runner.hold_answer(peer, request, partial(peer.refuse, request, Code.NOT_SEATED, message))
 
 
 def _seat_command(
@@ -108,7 +109,7 @@ def _seat_command(
     def of_seat(runner: MatchRunner) -> Command | None:
         seat = runner.seats.seat_of(peer)
         if seat is None:
-            runner.refuse_unseated(peer, request, NO_SEAT_HERE)
+            _refuse_unseated(runner, peer, request, NO_SEAT_HERE)
             return None
         return command(seat)
 
@@ -136,8 +137,7 @@ def _carry_out(
     entry = None if key is None else state.requests.get(key)
     if entry is None and state.seq > before:
         entry = state.seq
-    answer = partial(peer.answer, Done(re=request, seq=entry))
-    runner.pending.hold_answer(state.seq, peer, request, answer)
+    runner.hold_answer(peer, request, partial(peer.answer, Done(re=request, seq=entry)), state.seq)
 
 
 def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> None:
@@ -149,7 +149,7 @@ def rejoin(runner: MatchRunner, peer: Peer, player: str, request: Rejoin) -> Non
 
     seat = seat_in(runner.engine.state.players, player)
     if seat is None:
-        runner.refuse_unseated(peer, request.id, "you have no seat in this match")
+        _refuse_unseated(runner, peer, request.id, "you have no seat in this match")
         return
     if runner.closed:
         runner.pending.turn_away(peer, request.id)

@@ -148,7 +148,8 @@ class MatchRunner(LogRunner, WatchedMatch):
         if seat < 0 or self.seats.peers[seat] is not peer:
             seat_here = self.seats.seat_of(peer)
             if seat_here is None:
-                self.refuse_unseated(peer, request, NO_SEAT_HERE)
+                refuse = partial(peer.refuse, request, Code.NOT_SEATED, NO_SEAT_HERE)
+                self.hold_answer(peer, request, refuse)
                 return False
             seat = seat_here
         play = Play(seat, request, move.ply, move.action, move.comment, peer.round_trip.ms)
@@ -315,14 +316,6 @@ class MatchRunner(LogRunner, WatchedMatch):
                 self.news.send_turn(seat, left)
             elif self.pending.settled:
                 self.send_turn(now)
-
-    def refuse_unseated(self, peer: Peer, request: int, message: str) -> None:
-        """Refuse a request from a connection without a seat, once all entries are on disk."""
-        if self.closed and self.shown.result is None:
-            self.pending.turn_away(peer, request)
-        else:
-            refuse = partial(peer.refuse, request, Code.NOT_SEATED, message)
-            self.pending.hold_answer(self.stream.tail, peer, request, refuse)
 
     def put_on_wall(self, peer: Peer) -> None:
         """Add the match to a connection that watches many, and gets their snapshots one by one."""

@@ -87,6 +87,16 @@ class LogRunner(ABC):
         self.closed = True
         self._cancel_timer()
 
+    def hold_answer(
+        self, peer: Peer, request: int, answer: Callable[[], object], seq: int | None = None
+    ) -> None:
+        """Answer a request once entry `seq`, or everything written so far, is durable."""
+        if self.closed:
+            self.pending.turn_away(peer, request)
+        else:
+            due = self.stream.tail if seq is None else seq
+            self.pending.hold_answer(due, peer, request, answer)
+
     # --- exceptions -------------------------------------------------------------------------
 
     def fail(self, peer: Peer | None = None, request: int = 0) -> None:
