@@ -1,6 +1,6 @@
 """Holds announcements of a match or lobby until the log entries behind them are durable.
 
-A runner (`match/runner.py`, `lobby/runner.py`) appends entries to its stream, and passes every
+A runner (`net/log_runner.py`) appends entries to its stream, and passes every
 announcement to its `PendingQueue`, with the number of the entry that must be on disk first. The
 queue releases them in order. So a crash cannot undo anything that clients have received, and
 announcements stay in order.
@@ -15,12 +15,7 @@ the match or lobby from disk (`directory/reload.py`). Until then it refuses requ
 `unavailable`, with the time after which the client may resend them. If the original move was
 written after all, the resent one gets the original answer.
 
-The runner is its stream's waiter, and forwards `durable` and `lost`:
-
-    def durable(self, seq):                     def lost(self, error):
-        if self._pending.durable(seq):              self.suspend()
-            ...  # all that was held was released   self._pending.lost()
-                                                    self._context.log_lost(self, error)
+The runner is its stream's waiter, and forwards `durable` and `lost` to its queue.
 """
 
 from __future__ import annotations
@@ -195,22 +190,22 @@ class PendingQueue:
 
     # --- after entries were lost --------------------------------------------------------------
 
-    def lost(self, message: str = BEING_RELOADED) -> None:
+    def lost(self) -> None:
         """Drop all waiting callbacks, and refuse the requests among them."""
         waiting = [*self._waiting]
         self._waiting.clear()  # in place: `durable` may be iterating over it
         for _, release in waiting:
             if isinstance(release, HeldAnswer):
-                self.turn_away(release.peer, release.number, message)
+                self.turn_away(release.peer, release.number)
 
-    def turn_away(self, peer: Requester, number: int, message: str = BEING_RELOADED) -> None:
-        """Refuse a request to a closed runner, whose log is being reloaded or was abandoned.
+    def turn_away(self, peer: Requester, number: int) -> None:
+        """Refuse a request to a closed runner, whose log is being reloaded.
 
         During a shutdown the request stays unanswered: the server closes the connections soon, and
         clients resend unanswered requests to the next server.
         """
         if not self._shutdown and not peer.leaving:
-            peer.fail(number, Code.UNAVAILABLE, message, RESEND_AFTER_MS)
+            peer.fail(number, Code.UNAVAILABLE, BEING_RELOADED, RESEND_AFTER_MS)
 
     def leave_unanswered(self) -> None:
         """Leave all further requests unanswered, as the server shuts down."""

@@ -209,6 +209,7 @@ def test_a_match_that_can_neither_continue_nor_be_ended_is_set_aside(
     assert "because of exceptions" in str(directory.quarantine.reason(world.damaged))
     assert directory.lobbies[world.lobby].engine.state.round.repeated == {1}
     assert len(failed) < 20
+    assert ada.is_closed
     play_plies(world.server, world.intact, 1, world.guests["cat"], world.guests["dan"])
 
 
@@ -233,4 +234,8 @@ def test_a_lobby_that_can_neither_continue_nor_be_closed_is_set_aside(
     assert world.lobby not in directory.lobbies
     assert "because of exceptions" in str(directory.quarantine.reason(world.lobby))
     assert failed == ["left"] * 4 + ["closed"] * 2
+    for player in (ada, bob):
+        assert [m["lobby"] for m in player.messages() if m["type"] == "lobby_closed"] == [
+            world.lobby
+        ]
     play_plies(world.server, world.damaged, 2, ada, bob)
