@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from kibitz.process.parent_death import child_command
 from kibitz_games.core import registry
-from kibitz_games.core.warmup import warm_up, warm_up_for_server
+from kibitz_games.core.warmup import warm_up_for_server
 
 AWAITED_NICENESS = 5
 """The niceness if a user waits: the server, its bots and other programs still run first."""
@@ -31,7 +31,6 @@ def main(game: str, niceness: str) -> None:
     with contextlib.suppress(AttributeError, OSError):  # this system has no such priorities
         os.nice(int(niceness))
     rules = registry.get(game)
-    warm_up(rules)  # first, because the next call records that everything is compiled
     warm_up_for_server(rules)
 
 

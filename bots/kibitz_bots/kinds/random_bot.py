@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from kibitz_bots.sdk import Bot, Move, Turn, rng_for
 from kibitz_protocol.wire.lobbies import ProgrammeItem
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from kibitz_games.core.game import Game
 
 
 class RandomBot(Bot):
@@ -41,21 +47,30 @@ class WeightedRandomBot(RandomBot):
     jit = True
 
     def prepare(self, programme: Sequence[ProgrammeItem]) -> None:
-        """Compile or load the rules of the bot's games."""
+        """Compile or load the rules of the bot's games, including the weights of moves."""
         from kibitz_games.core import registry
+        from kibitz_games.core.position import Position
         from kibitz_games.core.warmup import warm_up
 
         for name in self.games:
-            warm_up(registry.get(name))
+            game = registry.get(name)
+            warm_up(game)
+            _weighted_actions(game, Position(game).state)
 
     def choose(self, turn: Turn) -> Move:
         """Return a weighted random legal move."""
-        from kibitz_games.compiled import operations as op
-
-        state = turn.state
-        if not op.offers(state.dtype, "policy_weight"):
+        weighted = _weighted_actions(turn.match.game_rules, turn.state)
+        if weighted is None:
             return super().choose(turn)
-        actions = turn.match.game_rules.legal(state)
-        weights = [float(op.policy_weight(state, action)) for action in actions]
         seed = turn.match.id if self.seed is None else self.seed
-        return turn.move(rng_for(turn, seed).choices(actions, weights)[0])
+        return turn.move(rng_for(turn, seed).choices(*weighted)[0])
+
+
+def _weighted_actions(game: Game, state: np.record) -> tuple[list[int], list[float]] | None:
+    """Return the legal actions with their weights; None if the game has no weights."""
+    from kibitz_games.compiled import operations as op
+
+    if not op.offers(state.dtype, "policy_weight"):
+        return None
+    actions = game.legal(state)
+    return actions, [float(op.policy_weight(state, action)) for action in actions]

@@ -85,8 +85,8 @@ def module_directory(path: Path) -> Path:
     return directory
 
 
-def compile_locked(dispatcher: Any) -> Callable[[Any], Any]:
-    """Wrap numba's "load or compile" of a function so that it compiles under the function's lock.
+def compile_locked(dispatcher: Any, lock: Path) -> Callable[[Any], Any]:
+    """Wrap numba's "load or compile" of a function so that it compiles under the lock file `lock`.
 
     A process that waited for the lock finds the code that another process compiled in the cache.
     numba's compiler lock is acquired first, so that only one thread of a process acquires file
@@ -96,7 +96,6 @@ def compile_locked(dispatcher: Any) -> Callable[[Any], Any]:
     from numba.core.compiler_lock import global_compiler_lock
 
     load_or_compile = dispatcher.compile
-    lock = Path(f"{dispatcher._cache._cache_file._index_path}.lock")
 
     @functools.wraps(load_or_compile)
     def call(signature: Any) -> Any:

@@ -55,30 +55,29 @@ def _dispatched(
     dispatch.__name__ = dispatch.__qualname__ = name
     dispatch.__doc__ = function.__doc__
     if kernels.compiled():
-        _overload(dispatch, table, default, function.__code__.co_argcount)
+        _declare(dispatch, table, default)
     return dispatch
 
 
-def _overload(
-    dispatch: Callable[..., Any], table: dict[Any, Any], default: Any, arity: int
-) -> None:
-    """Make numba resolve calls of `dispatch` by the record type of the first argument."""
-    from numba.extending import overload
+def _declare(dispatch: Callable[..., Any], table: dict[Any, Any], default: Any) -> None:
+    """Make numba resolve calls of `dispatch` to a kernel, by the type of the first argument."""
+    from numba.core import types
+    from numba.core.typing.templates import AbstractTemplate, infer_global
 
-    def one(a: Any) -> Any:
-        chosen = table.get(a, default)
-        return None if chosen is None else lambda a: chosen(a)
+    class Choice(AbstractTemplate):
+        key = dispatch
 
-    def two(a: Any, b: Any) -> Any:
-        chosen = table.get(a, default)
-        return None if chosen is None else lambda a, b: chosen(a, b)
+        def generic(self, args: Any, kws: Any) -> Any:
+            chosen = table.get(args[0], default)
+            if chosen is None:
+                return None
+            return self.context.resolve_value_type(chosen).get_call_type(self.context, args, kws)
 
-    def three(a: Any, b: Any, c: Any) -> Any:
-        chosen = table.get(a, default)
-        return None if chosen is None else lambda a, b, c: chosen(a, b, c)
+        def get_impl_key(self, sig: Any) -> Any:
+            chosen = table.get(sig.args[0], default)
+            return self.context.resolve_value_type(chosen).get_impl_key(sig)
 
-    options: Any = kernels.FLAGS
-    overload(dispatch, jit_options=options, strict=False)((one, two, three)[arity - 1])
+    infer_global(dispatch, types.Function(Choice))
 
 
 def names() -> tuple[str, ...]:

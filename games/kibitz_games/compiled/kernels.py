@@ -19,7 +19,6 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from kibitz_games.compiled import cache
 from kibitz_games.compiled.cache import cache_directory as cache_directory
 from kibitz_games.compiled.cache import compile_seconds as compile_seconds
 from kibitz_games.compiled.mode import Mode as Mode
@@ -53,13 +52,21 @@ def int64_cast() -> Callable[[Any], int]:
 
 def kernel(function: Function) -> Function:
     """Turn `function` into a kernel; in plain mode, return it unchanged."""
+    return _compiled(function, inlined=True)
+
+
+def shared_kernel(function: Function) -> Function:
+    """Turn `function` into a kernel that is never copied into its callers.
+
+    Use it for a kernel that others call in many places: a copy in each place makes their machine
+    code large and slow to compile. A call takes about 2 ns.
+    """
+    return _compiled(function, inlined=False)
+
+
+def _compiled(function: Function, *, inlined: bool) -> Function:
     if not compiled():
         return function
-    import numba
+    from kibitz_games.compiled.numba_kernel import Entry
 
-    from kibitz_games.compiled.numba_cache import KernelCache
-
-    dispatcher: Any = numba.njit(**FLAGS)(function)
-    dispatcher._cache = KernelCache(function)  # type: ignore[no-untyped-call]
-    dispatcher.compile = cache.compile_locked(dispatcher)
-    return dispatcher  # type: ignore[no-any-return]
+    return cast(Function, Entry(cast(Any, function), FLAGS, inlined=inlined))

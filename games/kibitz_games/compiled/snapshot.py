@@ -75,19 +75,19 @@ def words(st: Any, count: Int) -> Any:
 
 
 if compiled():
-    from numba import carray, types  # type: ignore[attr-defined]
+    from numba import carray, types
     from numba.extending import intrinsic, overload
 
-    @intrinsic
+    @intrinsic  # type: ignore[untyped-decorator]
     def _address(typingctx: Any, record: Any) -> Any:
         """Return the address of a record as a pointer to words."""
 
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             return builder.bitcast(arguments[0], context.get_value_type(signature.return_type))
 
-        return types.CPointer(types.uint64)(record), codegen  # type: ignore[no-untyped-call]
+        return types.CPointer(types.uint64)(record), codegen
 
-    @overload(words, strict=False)
+    @overload(words, strict=False)  # type: ignore[untyped-decorator]
     def _words(st: Any, count: Any) -> Any:
         address: Any = _address
         return lambda st, count: carray(address(st), (count,))

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from kibitz_games.compiled.kernels import Int, as_array, int64_cast, kernel, kernel_array
+from kibitz_games.compiled.kernels import Int, as_array, int64_cast, kernel_array, shared_kernel
 
 i64 = int64_cast()
 
@@ -65,7 +65,7 @@ def text_of(write: Callable[[Any, Any], Any], state: np.record, size: int) -> by
     return scratch.text[: write(as_array(state), scratch.out)].tobytes()
 
 
-@kernel
+@shared_kernel
 def put(out: Text, at: Int, text: Text) -> Int:
     """Write a text; return the offset after it."""
     for i in range(len(text)):
@@ -73,7 +73,7 @@ def put(out: Text, at: Int, text: Text) -> Int:
     return at + len(text)
 
 
-@kernel
+@shared_kernel
 def put_one(out: Text, at: Int, texts: Text, starts: Any, index: Int) -> Int:
     """Write the text with index `index` of a `choice`."""
     first, last = i64(starts[index]), i64(starts[index + 1])
@@ -82,7 +82,7 @@ def put_one(out: Text, at: Int, texts: Text, starts: Any, index: Int) -> Int:
     return at + last - first
 
 
-@kernel
+@shared_kernel
 def put_int(out: Text, at: Int, value: Int) -> Int:
     """Write an integer in decimal."""
     rest = i64(value)
@@ -101,7 +101,7 @@ def put_int(out: Text, at: Int, value: Int) -> Int:
     return end
 
 
-@kernel
+@shared_kernel
 def put_ints(out: Text, at: Int, values: Any, count: Int) -> Int:
     """Write the first `count` integers of an array, separated by commas."""
     for i in range(count):

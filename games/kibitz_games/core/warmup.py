@@ -1,4 +1,4 @@
-"""Ahead-of-time compilation of all kernels of a game."""
+"""Ahead-of-time compilation of a game's kernels."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from kibitz_games.compiled import cache
 from kibitz_games.compiled.mode import compiled
-from kibitz_games.compiled.warmup import warm_up_operations
 from kibitz_games.core.game import Game, Model
 
 MOST_PLIES = 300
@@ -17,14 +16,13 @@ MOST_PLIES = 300
 
 
 def warm_up(game: Game, options: Model | None = None, seats: int | None = None) -> None:
-    """Compile or load all kernels of a game by calling each once on an initial state.
+    """Compile or load the kernels that the game's methods call, by calling each once.
 
     Before a bot reports that it is ready, it warms up the game and its own kernels in this way.
     """
     chosen = game.Options() if options is None else options
     players = game.info.seats[0] if seats is None else seats
     state = game.start(chosen, players, game.deal(chosen, players, 0))
-    warm_up_operations(state)
     _exercise(game, state, players)
 
 

@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 from kibitz_games.compiled import cache, kernels
-from kibitz_games.compiled.warmup import warm_up_operations
 from kibitz_games.core import registry
 from kibitz_games.core.warmup import warm_up
 
@@ -163,6 +162,71 @@ def test_a_lock_holds_up_who_compiles_that_function_and_nobody_else(tmp_path: Pa
     assert waiting.communicate(timeout=60)[0] == "7.5\n"
 
 
+CALLS = """
+from kibitz_games.compiled.kernels import kernel, shared_kernel
+
+@kernel
+def inner(x, constant):
+    return x + constant
+
+@shared_kernel
+def outlined(x):
+    return x * x
+
+@kernel
+def outer(x):
+    return inner(x, 1) * inner(x, 10) + outlined(x)
+
+@kernel
+def helper(x):
+    return x + 1
+
+first = helper
+
+@kernel
+def helper(x):
+    return x * 10
+
+second = helper
+
+@kernel
+def both(x):
+    return first(x) + second(x)
+"""
+
+
+def _called(folder: Path, *expressions: str) -> list[str]:
+    """Return the values of expressions about the module `CALLS`, each from a process of its own."""
+    (folder / "calls.py").write_text(CALLS)
+    start = f"import sys; sys.path.insert(0, {str(folder)!r}); import calls; print(calls."
+    return [_run(f"{start}{each})", KIBITZ_CACHE=str(folder / "cache")) for each in expressions]
+
+
+@pytest.mark.e2e
+def test_only_kernels_that_python_calls_become_machine_code(tmp_path: Path) -> None:
+    """Calls with different constants share the code of a kernel."""
+    assert _called(tmp_path, "outer(2)") == ["40"]
+    made = {path.name.split("-")[0] for path in tmp_path.rglob("*.nbc") if ".body" not in path.name}
+    assert made == {"calls.outer"}
+    bodies = sorted(path.name.split("-")[0] for path in tmp_path.rglob("*.body.*.nbc"))
+    assert bodies == ["calls.inner", "calls.outer", "calls.outlined"]
+    assert _called(tmp_path, "inner(2, 5)", "outlined(3.0)", "outer(3)") == ["7", "9.0", "61"]
+
+
+@pytest.mark.e2e
+def test_a_shared_kernel_is_called_instead_of_copied(tmp_path: Path) -> None:
+    """The machine code of the other kernel has no call."""
+    calls = "str(calls.outer.inspect_llvm()).count('call i32 @')"
+    (found,) = _called(tmp_path, f"outer(2), {calls}")
+    assert found == "40 2", "the wrapper calls `outer`, and `outer` calls `outlined`"
+
+
+@pytest.mark.e2e
+def test_kernels_with_one_name_from_two_processes_stay_apart(tmp_path: Path) -> None:
+    """numba gives both the same number, because each is the first that its process compiles."""
+    assert _called(tmp_path, "first(3)", "second(3)", "both(3)") == ["4", "30", "34"]
+
+
 def test_the_time_of_compiling_is_known_and_no_callee_counts_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -249,7 +313,6 @@ def test_warming_changes_nothing(name: str) -> None:
     seats = game.info.seats[0]
     state = game.start(options, seats, game.deal(options, seats, 0))
     before = state.tobytes()
-    warm_up_operations(state)
     warm_up(game)
     assert state.tobytes() == before
 

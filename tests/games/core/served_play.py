@@ -9,7 +9,8 @@ import json
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
@@ -17,6 +18,8 @@ from kibitz_games.compiled import cache
 from kibitz_games.core import drawing, registry, warmup
 from kibitz_games.core.game import Game, InvalidSetup, Json
 
+Request: TypeAlias = Callable[[Any], Any]
+"""Loads or compiles a kernel for a signature."""
 SEEN: list[str] = []
 """The kernels that were compiled or loaded since the list was cleared."""
 OPTIONS: dict[str, list[dict[str, Any]]] = {
@@ -34,11 +37,11 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 MOST_PLIES = 400
 
 
-def spy(real: Callable[[Any], Callable[[Any], Any]]) -> Callable[[Any], Callable[[Any], Any]]:
+def spy(real: Callable[[Any, Path], Request]) -> Callable[[Any, Path], Request]:
     """Return `cache.compile_locked` wrapped to record every kernel that it compiles or loads."""
 
-    def watched(dispatcher: Any) -> Callable[[Any], Any]:
-        load_or_compile = real(dispatcher)
+    def watched(dispatcher: Any, lock: Path) -> Request:
+        load_or_compile = real(dispatcher, lock)
 
         def call(signature: Any) -> Any:
             SEEN.append(f"{dispatcher.py_func.__module__}.{dispatcher.py_func.__name__}")
