@@ -16,7 +16,7 @@ from kibitz_games.core import registry
 from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE
-from kibitz_search.five_in_a_row import pattern_board, threat
+from kibitz_search.five_in_a_row import pattern_board, threat, weights_file
 from kibitz_search.five_in_a_row import pattern_classes as kinds
 from kibitz_search.five_in_a_row.weights_file import CLASSES, GAME, SIZE
 
@@ -31,13 +31,17 @@ LAMBDA = 0.85
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """The moves of a game, as actions, and its result."""
+    """The moves of a game, as actions, and its result.
+
+    If the search has proven that the player to move wins, the last move begins this win.
+    """
 
     opening: int
     """The number of random moves."""
     moves: tuple[int, ...]
     values: tuple[float, ...]
-    """The search's value before each searched move, for the color that made it."""
+    """The search's value before each searched move, for the color that made it, except for proven
+    values."""
     result: float
     """1 if the color that moved first won, 0 if it lost, 0.5 for a draw."""
 
@@ -50,7 +54,7 @@ def play(seed: int, size: int, nodes: int) -> PlayedGame:
     state: Any = game.start(options, 2, game.deal(options, 2, 0))
     opening = _open(game, state, source)
     search = threat.Threat(state, table=TABLE_MB)
-    ev = kinds.usual(state)
+    ev = weights_file.fitted(state)
     moves, values = list(opening), list[float]()
     while game.to_act(state) >= 0:
         found = search.search(
@@ -59,6 +63,8 @@ def play(seed: int, size: int, nodes: int) -> PlayedGame:
         mover = len(moves) % 2
         if abs(found.value) >= WIN_SCORE:
             won = float((found.value > 0) == (mover == 0))
+            if found.value > 0:
+                moves.append(found.action)
             return PlayedGame(len(opening), tuple(moves), tuple(values), won)
         values.append(found.value)
         game.play(state, found.action)
@@ -93,7 +99,7 @@ def positions(played: PlayedGame, size: int, scale: float) -> tuple[np.ndarray, 
     fd: Any = pattern_board.empty_board(size, False, tb)
     rows, results = [], []
     for number, move in enumerate(played.moves):
-        if number >= played.opening and _is_open(fd):
+        if 0 <= number - played.opening < len(chances) and _is_open(fd):
             rows.append(numbers(fd))
             first = chances[number - played.opening]
             results.append(first if number % 2 == 0 else 1.0 - first)
