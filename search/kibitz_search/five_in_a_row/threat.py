@@ -42,14 +42,22 @@ from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
 from kibitz_search.algorithms.support import one_game_only
 from kibitz_search.algorithms.timer import ThinkingTime, count_nodes, stop_timer
-from kibitz_search.five_in_a_row import pattern_board, swap_rule
+from kibitz_search.five_in_a_row import pattern_board, patterns, swap_rule
 from kibitz_search.five_in_a_row import pattern_classes as kinds
-from kibitz_search.five_in_a_row.pattern_board import EMPTY, place_stone, remove_stone
+from kibitz_search.five_in_a_row.pattern_board import (
+    EMPTY,
+    place_stone,
+    place_unvalued,
+    remove_stone,
+)
 
 i64 = kernels.int64_cast()
 
 FIVE, DOUBLE_FOUR, FOUR_THREE = kinds.FIVE, kinds.DOUBLE_FOUR, kinds.FOUR_THREE
 FOUR_AND, FOUR_ONLY, DOUBLE_THREE = kinds.FOUR_AND, kinds.FOUR_ONLY, kinds.DOUBLE_THREE
+
+A_FOUR = patterns.PATTERN_OF_CODE.index(patterns.FOUR)
+"""The lowest line code of a four or more."""
 
 MATE = 1_000_000
 """The value of a win, from which the number of plies to it is subtracted."""
@@ -167,9 +175,9 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
                 continue
             if only >= 0 and cell != only:
                 continue
-            place_stone(fd, tb, cell)
+            place_unvalued(fd, tb, cell)
             block = _answer(fd, cell, me)
-            place_stone(fd, tb, block)
+            place_unvalued(fd, tb, block)
             found = by_fours(fd, tb, ws, tt, i64(left - 1))
             remove_stone(fd, tb, block)
             remove_stone(fd, tb, cell)
@@ -185,7 +193,7 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
 
 @kernel
 def threats_mask(fd: Record) -> Int:
-    """Return the combination of threats for the side to move, a number below 32."""
+    """Return the combination of threats for the side to move, a number below `kinds.THREATS`."""
     me = i64(fd.side)
     own, theirs = fd.counts[me], fd.counts[1 - me]
     mask = i64(theirs[DOUBLE_FOUR] > 0) * kinds.THEIR_OPEN_FOUR
@@ -193,24 +201,26 @@ def threats_mask(fd: Record) -> Int:
     mask += i64(theirs[DOUBLE_THREE] > 0) * kinds.THEIR_DOUBLE_THREE
     mask += i64(own[FOUR_THREE] > 0) * kinds.OUR_FOUR_THREE
     mask += i64(own[DOUBLE_THREE] > 0) * kinds.OUR_DOUBLE_THREE
-    return mask
+    mask += i64(fours(fd, 1 - me) > 0) * kinds.THEIR_FOUR
+    mask += i64(fours(fd, me) > 0) * kinds.OUR_FOUR
+    threes = i64(own[kinds.OPEN_THREE]) + i64(own[kinds.THREE_AND]) + i64(own[DOUBLE_THREE])
+    return mask + i64(threes > 0) * kinds.OUR_OPEN_THREE
 
 
 @kernel
 def evaluate(fd: Record, ev: Record) -> Int:
-    """Return the value of a position for the side to move, from the counts of classes."""
+    """Return the value of a position for the side to move, from the worth of its shapes."""
     me = i64(fd.side)
-    other = 1 - me
-    own, theirs = fd.counts[me], fd.counts[other]
-    total = i64(0)
-    for kind in range(1, FIVE):
-        total += i64(ev.own[kind]) * i64(own[kind]) - i64(ev.other[kind]) * i64(theirs[kind])
-    total += i64(ev.threats[threats_mask(fd)])
+    total = (
+        pattern_board.mover_sum(fd, me)
+        - pattern_board.waiting_sum(fd, 1 - me)
+        + i64(ev.threats[threats_mask(fd)])
+    )
     return max(-CEILING, min(CEILING, total))
 
 
 @kernel
-def _generate_moves(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
+def generate_moves(fd: Record, tb: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
     """Write the moves to search and their scores into ``ws.moves[ply]``; return their number."""
     me = i64(fd.side)
     other = 1 - me
@@ -220,13 +230,13 @@ def _generate_moves(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> 
         return i64(1)
     winning = fd.counts[me, FIVE] > 0 or fd.counts[me, DOUBLE_FOUR] > 0
     if not winning and fd.counts[other, DOUBLE_FOUR] > 0:
-        return _generate_defences(fd, ws, ev, hint, ply)
+        return _generate_defences(fd, tb, ws, ev, hint, ply)
     n = i64(0)
     for i in range(fd.area):
         cell = i64(fd.cells[i])
         if fd.board[cell] == EMPTY and (fd.near[cell] > 0 or fd.stones == 0):
             moves[n] = cell
-            scores[n] = _score_move(fd, ws, ev, cell, hint, ply)
+            scores[n] = _score_move(fd, tb, ws, ev, cell, hint, ply)
             n += 1
     if n > 0:
         return n
@@ -234,18 +244,20 @@ def _generate_moves(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> 
         cell = i64(fd.cells[i])
         if fd.board[cell] == EMPTY:
             moves[n] = cell
-            scores[n] = _score_move(fd, ws, ev, cell, hint, ply)
+            scores[n] = _score_move(fd, tb, ws, ev, cell, hint, ply)
             n += 1
     return n
 
 
 @kernel
-def _score_move(fd: Record, ws: Record, ev: Record, cell: Int, hint: Int, ply: Int) -> Int:
+def _score_move(
+    fd: Record, tb: Record, ws: Record, ev: Record, cell: Int, hint: Int, ply: Int
+) -> Int:
     """Return the ordering score of a move."""
     if cell == hint:
         return i64(1 << 40)
     me = i64(fd.side)
-    own, theirs = i64(fd.classes[me, cell]), i64(fd.classes[1 - me, cell])
+    own, theirs = i64(tb.shape_of[fd.packs[me, cell]]), i64(tb.shape_of[fd.packs[1 - me, cell]])
     score = (i64(ev.attack[own]) + i64(ev.defend[theirs])) << 12
     if cell == ws.killers[ply, 0]:
         score += i64(60 << 12)
@@ -256,7 +268,7 @@ def _score_move(fd: Record, ws: Record, ev: Record, cell: Int, hint: Int, ply: I
 
 
 @kernel
-def _generate_defences(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
+def _generate_defences(fd: Record, tb: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
     """Write the cells that may prevent the opponent's open or double four, and the mover's fours.
 
     A stone that is not on a line with one of the fours cannot prevent them, so it loses unless it
@@ -269,19 +281,19 @@ def _generate_defences(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) 
     ws.mark += 1
     seen, mark = ws.seen, i64(ws.mark)
     moves[0] = threat
-    scores[0] = _score_move(fd, ws, ev, threat, hint, ply)
+    scores[0] = _score_move(fd, tb, ws, ev, threat, hint, ply)
     seen[threat] = mark
     n = i64(1)
     pack, r = i64(fd.packs[other, threat]), i64(fd.reach)
     for d in range(4):
-        if (pack >> (4 * d)) & 15 < 7:  # less than a four
+        if (pack >> (4 * d)) & 15 < A_FOUR:
             continue
         step = i64(fd.steps[d])
         for k in range(-r, r + 1):
             cell = threat + k * step
             if fd.board[cell] == EMPTY and seen[cell] != mark:
                 moves[n] = cell
-                scores[n] = _score_move(fd, ws, ev, cell, hint, ply)
+                scores[n] = _score_move(fd, tb, ws, ev, cell, hint, ply)
                 seen[cell] = mark
                 n += 1
     if fours(fd, me) == 0:
@@ -290,7 +302,7 @@ def _generate_defences(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) 
         cell = i64(fd.cells[i])
         if fd.board[cell] == EMPTY and fd.classes[me, cell] >= FOUR_ONLY and seen[cell] != mark:
             moves[n] = cell
-            scores[n] = _score_move(fd, ws, ev, cell, hint, ply)
+            scores[n] = _score_move(fd, tb, ws, ev, cell, hint, ply)
             n += 1
     return n
 
@@ -435,7 +447,7 @@ def _enter(
     calm = calm and not pv
     if calm and depth <= 2 and stand - MARGIN * depth >= beta and beta > -DECIDED:
         return stand
-    n = _generate_moves(fd, ws, ev, hint, ply)
+    n = generate_moves(fd, tb, ws, ev, hint, ply)
     node = ws.entered[ply]
     node.moves, node.forced = n, forced
     node.quiet_moves = 6 + 6 * depth if calm and depth <= 3 else n
@@ -536,7 +548,7 @@ class Threat:
     def __init__(self, state: np.record, *, table: int = 16) -> None:
         st: Any = state
         self._tb = kinds.vocabulary(bool(st.exact))
-        self._ws: Any = op.workspace(state, depth=MAX_DEPTH + 2, extra=_FIELDS, source=__file__)
+        self._ws: Any = workspace(state)
         self._tt = hugepages.zeros(_entries(table), ENTRY)
         # Compile the kernels now that only some positions need.
         fd: Any = pattern_board.compiled_board(int(st.width), bool(st.exact), self._tb)
@@ -558,7 +570,7 @@ class Threat:
         with stop_timer(self._ws, ThinkingTime(limits.seconds).deadline, limits.cancelled):
             if swap_rule.applies(state):
                 return self._swapped(state, ev, limits.seed, limits.depth)
-            fd = pattern_board.from_state(state, self._tb)
+            fd = pattern_board.from_state(state, self._tb, ev["worth"])
             line = self._deepen(
                 fd,
                 ev,
@@ -591,7 +603,7 @@ class Threat:
         ws.killers[:], ws.jitter[:] = 0, _jitter(seed)
         ws.history[:] = ws.history // 8
         ws.best, ws.bounds[:] = -1, 0
-        only = _generate_moves(fd, ws, ev, np.int64(0), np.int64(0))
+        only = generate_moves(fd, self._tb, ws, ev, np.int64(0), np.int64(0))
         best = _PrincipalVariation(0, 0, (_best_first(ws, only),))
         hear(best)
         for depth in range(1, min(last, MAX_DEPTH) + 1):
@@ -654,7 +666,7 @@ class Threat:
 
         def judge(position: np.record, depth: int) -> float | None:
             nonlocal deepest
-            fd = pattern_board.from_state(position, self._tb)
+            fd = pattern_board.from_state(position, self._tb, ev["worth"])
             line = self._deepen(fd, ev, depth or last or MAX_DEPTH, seed)
             deepest = max(deepest, line.depth)
             return _search_score(line.value) if line.depth or not self._ws.stop else None
@@ -688,6 +700,11 @@ _FIELDS = [
     ("killers", np.int64, (MAX_DEPTH + 3, 2)),
     ("history", np.int64, (2, pattern_board.PLACES)),
 ]
+
+
+def workspace(state: np.record) -> Record:
+    """Return a workspace for searches of a match that starts with `state`."""
+    return op.workspace(state, depth=MAX_DEPTH + 2, extra=_FIELDS, source=__file__)
 
 
 def _entries(table: int) -> int:

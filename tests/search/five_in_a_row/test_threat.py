@@ -249,7 +249,7 @@ from kibitz_protocol.wire.lobbies import ProgrammeItem
 for spec in ("threat", "advanced"):
     load(f"five-in-a-row/{spec}")().prepare([ProgrammeItem(game="five-in-a-row")])
 board = (pattern_board.place_stone, pattern_board.cell_of_class)
-called = (threat.by_fours, threat.pvs, threat._generate_moves, *board, report_levels.judge)
+called = (threat.by_fours, threat.pvs, threat.generate_moves, *board, report_levels.judge)
 print([len(each.signatures) for each in called])
 """
 

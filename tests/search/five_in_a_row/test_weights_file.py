@@ -18,6 +18,7 @@ from kibitz_search.five_in_a_row import pattern_classes as kinds
 from kibitz_search.five_in_a_row import weights_file
 from kibitz_search.five_in_a_row.weights_file import SIZE
 from kibitz_search.weights import WeightsError, text_of
+from tests.search.five_in_a_row import cases
 
 USUAL: list[float] = weights_file.joined(kinds.usual(kernels.new(kinds.WEIGHTS))).tolist()
 BOARD = 10
@@ -34,9 +35,9 @@ def test_numbers_come_back_from_an_evaluation_record() -> None:
     [
         ({"weights": [0.0] * (SIZE - 1)}, f"expected {SIZE} weights, not {SIZE - 1}"),
         ({"weights": [0.0] * (SIZE - 1) + [1e5]}, "expected weights from -20000 to 20000"),
-        ({"shape": {"own": 3}}, "expected the shape"),
+        ({"shape": {"shapes": 3}}, "expected the shape"),
         ({"shape": {"board": "x"}}, "expected the shape"),
-        ({"kind": "hole-distances"}, "expected the kind cell-classes"),
+        ({"kind": "hole-distances"}, "expected the kind cell-shapes"),
         ({"game": "tanks"}, "expected the game five-in-a-row"),
     ],
 )
@@ -73,3 +74,11 @@ def test_weights_for_one_size_of_board_do_not_play_on_another(tmp_path: Path) ->
     options = game.Options.model_validate({"size": 15})
     with pytest.raises(ValueError, match=r"best\.json: .* for boards of size 10, not 15"):
         made(game.start(options, 2, game.deal(options, 2, 0)))
+
+
+@pytest.mark.parametrize(("size", "fitted"), [(10, False), (12, False), (13, True), (20, True)])
+def test_large_boards_have_the_weights_of_the_nearest_size(size: int, fitted: bool) -> None:
+    state = cases.start(size=size)
+    shipped = weights_file.read(weights_file.WEIGHTS / "board-15.json").weights
+    found = weights_file.joined(weights_file.fitted(state)).tolist()
+    assert found == (shipped if fitted else USUAL)
