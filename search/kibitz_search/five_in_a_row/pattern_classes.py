@@ -18,8 +18,8 @@ best to the worst:
 A class collects the shapes of `pattern_board` with the same tactical meaning. Weights are finer:
 each shape has its own. The evaluation adds up the worth of the shapes of all empty cells for the
 color to move, subtracts that for the other color, and adds a weight for the combination of threats.
-Moves are ordered by the weight of what they make plus that of what they deny. All weights are data;
-the usual ones are equal for all shapes of a class.
+Moves are ordered by the weight of what they make plus that of what they deny, which tells how
+probable they are. All weights are data; the usual ones are equal for all shapes of a class.
 """
 
 from __future__ import annotations
@@ -110,9 +110,11 @@ def vocabulary(exact: bool) -> np.record:
 
 OWN = (0, 0, 3, 10, 18, 9, 24, 36, 50, 90, 36, 60, 180, 320, 0)
 OTHER = (0, 0, 2, 7, 13, 6, 16, 22, 32, 55, 22, 36, 80, 110, 400)
-ATTACK = (0, 1, 6, 16, 30, 16, 40, 70, 100, 200, 60, 110, 1000, 2000, 9000)
-DEFEND = (0, 1, 4, 12, 22, 10, 26, 46, 66, 120, 40, 70, 300, 800, 5000)
-"""The usual weights by class."""
+ATTACK = (-220, -160, -120, -70, 40, -30, 120, 120, 290, 420, 90, 280, 360, 2000, 9000)
+DEFEND = (-110, -120, -100, -70, -50, -40, 0, 60, 130, 260, 90, 200, 400, 460, 5000)
+"""The usual weights by class; those of the order are medians of fitted ones."""
+ORDER_UNIT = 64
+"""The weight in the move order that makes a move more probable by a factor of e."""
 
 
 def usual(state: np.record) -> np.record:

@@ -13,8 +13,9 @@ Blocking a five costs no depth. Neither does answering an open three with few po
 Sequences of fours and open threes are therefore searched deeper than quiet moves.
 
 Everything else is searched by iterative deepening: principal variation search (Marsland and
-Campbell 1982) with a transposition table and moves ordered by cell class, killers and history. Late
-moves are reduced or, near the leaves, pruned. At leaves, the side to move searches sequences of
+Campbell 1982) with a transposition table and moves ordered by what they make and deny, killers and
+history. Moves that are much less probable than the best are reduced or, near the leaves, pruned. At
+leaves, the side to move searches sequences of
 fours: every move is a four and every answer is forced, so a win found is proven. Moves that are not
 threats are tried only within two cells of a stone.
 
@@ -72,10 +73,36 @@ ROOT_FOURS = 40
 FEW_ANSWERS = 8
 """Answers to an open three cost no depth if there are fewer than this."""
 LOWER, UPPER, EXACT = 1, 2, 3
+HINT = 1 << 40
+"""The order score of the table's move."""
 NO_SCORE = 2 * MATE
 """A marker for no value."""
 MARGIN = 150
 """The assumed maximum change of the evaluation per ply, for pruning."""
+SHALLOW = 4
+"""The depth up to which moves and positions are pruned by the evaluation, number and gap."""
+HINTED = 4
+"""From this depth on, positions without a move in the table are searched one ply less."""
+GAPS = 64
+"""The number of gaps between the order scores of a move and of the best move; each is an eighth of
+a factor of e in probability, and the last is open-ended."""
+GAP = kinds.ORDER_UNIT // 8 << 12
+"""The size of a gap in scores, which are weights times 4096."""
+MOST_MOVES = np.array([0, 8, 13, 20, 30])
+"""The number of moves from which on quiet ones are pruned, by depth; for depths to `SHALLOW`."""
+MOST_GAPS = np.array([0, 18, 24, 30, 40])
+"""The gap from which on quiet moves are pruned."""
+
+
+def _reductions() -> np.ndarray:
+    """Return the depth reductions by depth and gap, int64 [MAX_DEPTH + 1, GAPS]."""
+    depth = np.arange(MAX_DEPTH + 1)[:, None]
+    factors = (np.arange(GAPS) + 0.5) / 8
+    plies = 0.3 + factors * (0.5 + 0.9 * np.log(np.maximum(depth, 1)))
+    return plies.astype(np.int64)
+
+
+REDUCTIONS = _reductions()
 
 ENTRY = kernels.record_type(
     "threat_entry",
@@ -255,7 +282,7 @@ def _score_move(
 ) -> Int:
     """Return the ordering score of a move."""
     if cell == hint:
-        return i64(1 << 40)
+        return i64(HINT)
     me = i64(fd.side)
     own, theirs = i64(tb.shape_of[fd.packs[me, cell]]), i64(tb.shape_of[fd.packs[1 - me, cell]])
     score = (i64(ev.attack[own]) + i64(ev.defend[theirs])) << 12
@@ -348,12 +375,18 @@ def _narrow(fd: Record, n: Int, ply: Int) -> bool:
 
 
 @kernel
-def _reduction(depth: Int, i: Int, quiet: bool, pv: bool) -> Int:
-    """Return the depth reduction for the first search of a late move."""
-    if not quiet or depth < 3 or i < 3:
-        return i64(0)
-    less = 1 + i64(i >= 8) + i64(i >= 20) + i64(depth >= 7 and i >= 5)
-    return max(i64(0), min(less - i64(pv), depth - 2))
+def _reduction(depth: Int, gap: Int, pv: bool) -> Int:
+    """Return the depth reduction for the first search of a quiet move."""
+    less = i64(REDUCTIONS[max(i64(0), depth), gap])
+    return max(i64(0), min(less - i64(pv), depth - 1))
+
+
+@kernel
+def _gap(ws: Record, ply: Int, i: Int) -> Int:
+    """Return the gap between the move with index `i` and the best, except for the table's move."""
+    if i == 0 or (i == 1 and ws.scores[ply, 0] >= HINT):
+        ws.entered[ply].top = ws.scores[ply, i]
+    return min(i64(GAPS - 1), (i64(ws.entered[ply].top) - i64(ws.scores[ply, i])) // GAP)
 
 
 @kernel
@@ -441,18 +474,21 @@ def _enter(
         score = _tt_cutoff(entry, alpha, beta, depth, ply)
         if score != NO_SCORE:
             return score
-    stand: Int = evaluate(fd, ev) if depth <= 2 or ply >= MAX_DEPTH else i64(0)
+    stand: Int = evaluate(fd, ev) if depth <= SHALLOW or ply >= MAX_DEPTH else i64(0)
     if ply >= MAX_DEPTH or (depth <= 0 and not forced and ply > 0):
         return _quiesce(fd, tb, ws, tt, stand, beta, calm, ply)
-    calm = calm and not pv
-    if calm and depth <= 2 and stand - MARGIN * depth >= beta and beta > -DECIDED:
+    calm = calm and not pv and depth <= SHALLOW
+    if calm and stand - MARGIN * depth >= beta and beta > -DECIDED:
         return stand
     n = generate_moves(fd, tb, ws, ev, hint, ply)
     node = ws.entered[ply]
     node.moves, node.forced = n, forced
-    node.quiet_moves = 6 + 6 * depth if calm and depth <= 3 else n
-    node.futile = calm and depth == 1 and stand + MARGIN <= alpha
+    node.quiet_moves = i64(MOST_MOVES[depth]) if calm else n
+    node.quiet_gap = i64(MOST_GAPS[depth]) if calm else i64(GAPS)
+    node.futile = calm and stand + MARGIN * depth <= alpha
     node.depth = depth if forced or _narrow(fd, n, ply) else depth - 1
+    if depth >= HINTED and hint == 0 and ply > 0:
+        node.depth -= 1
     return i64(NO_SCORE)
 
 
@@ -492,8 +528,9 @@ def pvs(
     for i in range(node.moves):
         cell = _next_move(ws.moves[ply], ws.scores[ply], i64(i), i64(node.moves))
         quiet = max(fd.classes[0, cell], fd.classes[1, cell]) < kinds.OPEN_THREE
+        gap = _gap(ws, ply, i64(i))
         if quiet and best > -DECIDED:
-            if i >= node.quiet_moves:
+            if i >= node.quiet_moves or gap >= node.quiet_gap:
                 break
             if node.futile:
                 continue
@@ -501,7 +538,9 @@ def pvs(
         ws.lengths[ply + 1] = 0
         if ply > 0 or fd.classes[fd.side, cell] != FIVE:
             place_stone(fd, tb, cell)
-            less = _reduction(depth, i64(i), quiet and node.forced == 0, beta - alpha > 1)
+            less: Int = i64(0)
+            if quiet and i > 0 and node.forced == 0:
+                less = _reduction(depth, gap, beta - alpha > 1)
             lower = i64(-beta) if i == 0 else i64(-low - 1)
             while True:  # search again with full depth and window if the move turns out better
                 left = i64(node.depth - less)
@@ -678,6 +717,8 @@ class Threat:
 _ENTERED = [
     ("moves", np.int64),  # number of moves
     ("quiet_moves", np.int64),  # index from which quiet moves are skipped
+    ("quiet_gap", np.int64),  # gap from which quiet moves are skipped
+    ("top", np.int64),  # best order score of a move other than the table's
     ("depth", np.int64),  # depth of the child nodes, before reductions
     ("forced", np.int64),  # whether the mover must block a five
     ("futile", np.int64),  # whether no quiet move can reach alpha

@@ -25,7 +25,7 @@ and defense in the move order), and one per combination of threats."""
 WEIGHTS: Final = Path(__file__).with_name("weights")
 """The directory of the fitted weights that come with this package."""
 SMALL = 12
-"""The size of the largest board for which the usual weights are used."""
+"""The size of the largest board for which the usual evaluation is used."""
 LARGEST = 20_000
 """The maximum absolute weight, so that sums are below the value of a win."""
 
@@ -84,12 +84,15 @@ def _shipped() -> dict[int, np.ndarray]:
 def fitted(state: np.record) -> np.record:
     """Return the weights of this package that were fitted on boards of the nearest size.
 
-    Small boards have the usual weights.
+    Small boards have the usual evaluation, but the fitted move order.
     """
     shipped, width = _shipped(), int(state["width"])
+    ev: Any = with_numbers(shipped[min(shipped, key=lambda size: abs(size - width))])
     if width <= SMALL:
-        return kinds.usual(state)
-    return with_numbers(shipped[min(shipped, key=lambda size: abs(size - width))])
+        usual: Any = kinds.usual(state)
+        ev.worth[:], ev.threats[:] = usual.worth, usual.threats
+    record: np.record = ev
+    return record
 
 
 def evaluation(file: weights.WeightsFile, path: Path) -> Evaluation:

@@ -31,8 +31,6 @@ SPREAD_SHARED, SPREAD_OWN, SPREAD_THREATS = 0.2, 0.1, 1.0
 shape's own, and of threats."""
 SPREAD_ORDER = 0.5
 """The same for all weights of the move order."""
-ORDER_UNIT = 64.0
-"""The weight in the move order that makes a move more probable by a factor of e."""
 ROUNDS = 300
 
 
@@ -64,7 +62,7 @@ def fit(leaves: Leaves, choices: Choices) -> np.ndarray:
     own, other, attack, *_, threats = weights_file.split(usual_numbers())
     scale = fit_scale(leaves)
     worth = _fit_worth(leaves, np.concatenate([own, other]) / scale, threats / scale)
-    order = _fit_order(choices) * ORDER_UNIT
+    order = _fit_order(choices) * kinds.ORDER_UNIT
     # No position with such a move for the color to move needs a choice.
     decided = np.isin(kinds.together(), (kinds.DOUBLE_FOUR, kinds.FIVE))
     order[:SHAPES] = np.where(decided, attack, order[:SHAPES])
