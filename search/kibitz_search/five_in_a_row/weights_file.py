@@ -24,8 +24,6 @@ SIZE = 4 * SHAPES + kinds.THREATS
 and defense in the move order), and one per combination of threats."""
 WEIGHTS: Final = Path(__file__).with_name("weights")
 """The directory of the fitted weights that come with this package."""
-SMALL = 12
-"""The size of the largest board for which the usual evaluation is used."""
 LARGEST = 20_000
 """The maximum absolute weight, so that sums are below the value of a win."""
 
@@ -82,17 +80,9 @@ def _shipped() -> dict[int, np.ndarray]:
 
 
 def fitted(state: np.record) -> np.record:
-    """Return the weights of this package that were fitted on boards of the nearest size.
-
-    Small boards have the usual evaluation, but the fitted move order.
-    """
+    """Return the weights of this package that were fitted on boards of the nearest size."""
     shipped, width = _shipped(), int(state["width"])
-    ev: Any = with_numbers(shipped[min(shipped, key=lambda size: abs(size - width))])
-    if width <= SMALL:
-        usual: Any = kinds.usual(state)
-        ev.worth[:], ev.threats[:] = usual.worth, usual.threats
-    record: np.record = ev
-    return record
+    return with_numbers(shipped[min(shipped, key=lambda size: abs(size - width))])
 
 
 def evaluation(file: weights.WeightsFile, path: Path) -> Evaluation:

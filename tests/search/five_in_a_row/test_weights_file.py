@@ -77,11 +77,17 @@ def test_weights_for_one_size_of_board_do_not_play_on_another(tmp_path: Path) ->
         made(game.start(options, 2, game.deal(options, 2, 0)))
 
 
-@pytest.mark.parametrize(("size", "fitted"), [(10, False), (12, False), (13, True), (20, True)])
-def test_large_boards_have_the_weights_of_the_nearest_size(size: int, fitted: bool) -> None:
-    state = cases.start(size=size)
-    shipped = np.array(weights_file.read(weights_file.WEIGHTS / "board-15.json").weights)
-    own, other, *_, threats = weights_file.split(shipped if fitted else np.array(USUAL))
-    _, _, *order, _ = weights_file.split(shipped)
-    found = weights_file.joined(weights_file.fitted(state))
-    assert found.tolist() == np.concatenate([own, other, *order, threats]).tolist()
+def test_a_board_has_the_weights_of_the_nearest_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = {size: np.full(SIZE, float(size)) for size in (10, 15)}
+    monkeypatch.setattr(weights_file, "_shipped", lambda: numbers)
+    for size, nearest in ((5, 10), (10, 10), (12, 10), (13, 15), (20, 15)):
+        found = weights_file.joined(weights_file.fitted(cases.start(size=size)))
+        assert set(found) == {nearest}
+
+
+def test_the_weights_that_ship_are_those_for_tournaments() -> None:
+    path = weights_file.WEIGHTS / "board-15.json"
+    file = weights_file.read(path)
+    assert file.command.startswith("kibitz train five-in-a-row/patterns:size=15")
+    found = weights_file.joined(weights_file.fitted(cases.start(size=15)))
+    assert found.tolist() == file.weights
