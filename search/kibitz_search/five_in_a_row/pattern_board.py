@@ -67,6 +67,9 @@ PATTERN_BOARD = kernels.record_type(
         ("worth", np.int64, (SHAPES,)),
         ("sums", np.int64, (2,)),
         ("sums_before", np.int64, (MAX_CELLS, 2)),
+        # Whether stones update the sums. Those placed while it is 0 must be removed before the sums
+        # are read.
+        ("valued", np.int64),
     ],
     source=__file__,
 )
@@ -122,10 +125,10 @@ def tables(codes: np.ndarray, classes: np.ndarray, exact: bool) -> np.record:
 
 
 @kernel
-def _mark(fd: Record, tb: Record, cell: Int, colour: Int, change: Int, valued: bool) -> None:
+def _mark(fd: Record, tb: Record, cell: Int, colour: Int, change: Int, valued: Int) -> None:
     """Update all cells on the lines through `cell` for a stone added (1) or removed (-1).
 
-    `valued` says whether to update the sums.
+    `valued` is 1 to update the sums.
     """
     board, near, classes, packs, lines = fd.board, fd.near, fd.classes, fd.packs, fd.lines
     counts, line, together, shape_of, worth = fd.counts, tb.line, tb.cell, tb.shape_of, fd.worth
@@ -152,7 +155,7 @@ def _mark(fd: Record, tb: Record, cell: Int, colour: Int, change: Int, valued: b
                 new = (pack & keep) | (((both >> (4 * who)) & 15) << low)
                 if new != pack:
                     packs[who, there] = new
-                    if valued:
+                    if valued != 0:
                         fd.sums[who] += i64(worth[shape_of[new]]) - i64(worth[shape_of[pack]])
                     before, after = i64(classes[who, there]), i64(together[new])
                     if before != after:
@@ -162,7 +165,8 @@ def _mark(fd: Record, tb: Record, cell: Int, colour: Int, change: Int, valued: b
 
 
 @kernel
-def _place(fd: Record, tb: Record, cell: Int, valued: bool) -> None:
+def place_stone(fd: Record, tb: Record, cell: Int) -> None:
+    """Place a stone of the side to move in an empty cell, and pass the turn."""
     side = i64(fd.side)
     for who in range(2):
         fd.counts[who, fd.classes[who, cell]] -= 1
@@ -172,26 +176,14 @@ def _place(fd: Record, tb: Record, cell: Int, valued: bool) -> None:
     fd.stones += 1
     fd.key = fd.key ^ tb.stone[side, cell] ^ tb.turn
     fd.side = 1 - side
-    _mark(fd, tb, cell, side + 1, i64(1), valued)
-
-
-@kernel
-def place_stone(fd: Record, tb: Record, cell: Int) -> None:
-    """Place a stone of the side to move in an empty cell, and pass the turn."""
-    _place(fd, tb, cell, True)
-
-
-@kernel
-def place_unvalued(fd: Record, tb: Record, cell: Int) -> None:
-    """Place a stone without updating the sums, which are wrong until it is removed."""
-    _place(fd, tb, cell, False)
+    _mark(fd, tb, cell, side + 1, i64(1), i64(fd.valued))
 
 
 @kernel
 def remove_stone(fd: Record, tb: Record, cell: Int) -> None:
     """Remove the last stone, which is in `cell`."""
     side = 1 - i64(fd.side)
-    _mark(fd, tb, cell, side + 1, i64(-1), False)
+    _mark(fd, tb, cell, side + 1, i64(-1), i64(0))
     fd.side = side
     fd.key = fd.key ^ tb.stone[side, cell] ^ tb.turn
     fd.stones -= 1
@@ -253,6 +245,7 @@ def empty_board(
 ) -> np.record:
     """Return an empty board; `worth` is that of the shapes [SHAPES, 2], 0 if it is None."""
     fd: Any = kernels.new(PATTERN_BOARD)
+    fd.valued = 1
     fd.reach, fd.width, fd.area = patterns.reach(exact), width, width * width
     pitch = width + MAX_REACH
     fd.steps[:] = 1, pitch, pitch + 1, pitch - 1

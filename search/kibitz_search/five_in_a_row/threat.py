@@ -45,12 +45,7 @@ from kibitz_search.algorithms.support import one_game_only
 from kibitz_search.algorithms.timer import ThinkingTime, count_nodes, stop_timer
 from kibitz_search.five_in_a_row import pattern_board, patterns, swap_rule
 from kibitz_search.five_in_a_row import pattern_classes as kinds
-from kibitz_search.five_in_a_row.pattern_board import (
-    EMPTY,
-    place_stone,
-    place_unvalued,
-    remove_stone,
-)
+from kibitz_search.five_in_a_row.pattern_board import EMPTY, place_stone, remove_stone
 
 i64 = kernels.int64_cast()
 
@@ -202,9 +197,9 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
                 continue
             if only >= 0 and cell != only:
                 continue
-            place_unvalued(fd, tb, cell)
+            place_stone(fd, tb, cell)
             block = _answer(fd, cell, me)
-            place_unvalued(fd, tb, block)
+            place_stone(fd, tb, block)
             found = by_fours(fd, tb, ws, tt, i64(left - 1))
             remove_stone(fd, tb, block)
             remove_stone(fd, tb, cell)
@@ -436,7 +431,9 @@ def _quiesce(
     """Return the value of a leaf, after searching fours."""
     if calm and stand >= beta:
         return i64(stand)
+    fd.valued = 0
     plies = by_fours(fd, tb, ws, tt, i64(FOURS))
+    fd.valued = 1
     return MATE - ply - plies if plies > 0 else i64(stand)
 
 

@@ -84,6 +84,20 @@ def test_stones_put_and_taken_leave_what_the_board_says(
     assert fd.tobytes() == blank
 
 
+def test_stones_that_are_not_valued_leave_the_sums_as_they_were() -> None:
+    tb = pattern_classes.vocabulary(False)
+    fd: Any = pattern_board.from_state(cases.after("e5 f6 g7"), tb, WORTH)
+    before = fd.tobytes()
+    fd.valued = 0
+    for cell in fd.cells[:3]:
+        pattern_board.place_stone(fd, tb, np.int64(cell))
+    for cell in fd.cells[2::-1]:
+        pattern_board.remove_stone(fd, tb, np.int64(cell))
+    fd.valued = 1
+    assert fd.tobytes() == before
+    check(fd, tb, False, "classes")
+
+
 def test_a_full_board_has_no_empty_cells_of_any_class() -> None:
     tb = pattern_classes.vocabulary(False)
     fd: Any = pattern_board.empty_board(5, False, tb, WORTH)
