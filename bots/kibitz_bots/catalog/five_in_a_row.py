@@ -62,7 +62,7 @@ PERSONALITIES = (
         ),
         (SEED, BLUNDER, TIME, PLIES, TABLE),
         algorithm="threat",
-        evaluation="classes of cells",
+        evaluation="shapes of cells",
         weights=(_WEIGHTS / "board-15.json",),
     ),
 )

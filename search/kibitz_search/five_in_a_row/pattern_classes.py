@@ -1,4 +1,4 @@
-"""The cell classes used by `threat`, and their weights.
+"""The cell classes used by `threat`, and the weights of its evaluation and move order.
 
 A class describes what a color makes with a stone in a cell, on all four lines together. From the
 best to the worst:
@@ -15,8 +15,11 @@ best to the worst:
     `LONE`          room for a five, but no two yet
     ==============  =====================================================================
 
-The evaluation adds up the class weights of all empty cells for the color to move, subtracts those
-for the other color, and adds a weight for the combination of threats. All weights are data.
+A class collects the shapes of `pattern_board` with the same tactical meaning. Weights are finer:
+each shape has its own. The evaluation adds up the worth of the shapes of all empty cells for the
+color to move, subtracts that for the other color, and adds a weight for the combination of threats.
+Moves are ordered by the weight of what they make plus that of what they deny, which tells how
+probable they are. All weights are data; the usual ones are equal for all shapes of a class.
 """
 
 from __future__ import annotations
@@ -47,43 +50,29 @@ from kibitz_search.five_in_a_row import pattern_board, patterns
     FIVE,
 ) = range(15)
 
-THEIR_OPEN_FOUR, THEIR_FOUR_THREE, THEIR_DOUBLE_THREE, OUR_FOUR_THREE, OUR_DOUBLE_THREE = (
-    1,
-    2,
-    4,
-    8,
-    16,
-)
+THEIR_OPEN_FOUR, THEIR_FOUR_THREE, THEIR_DOUBLE_THREE = 1, 2, 4
+OUR_FOUR_THREE, OUR_DOUBLE_THREE = 8, 16
+THEIR_FOUR, OUR_FOUR, OUR_OPEN_THREE = 32, 64, 128
 """The bits of a combination: threats that either color could play next."""
+THREATS = 256
+"""The number of combinations of threats."""
 
 WEIGHTS = kernels.record_type(
-    "class_weights",
+    "shape_weights",
     [
-        (
-            "own",
-            np.int64,
-            (pattern_board.CLASSES,),
-        ),  # value of an empty cell by class, for the color to move
-        ("other", np.int64, (pattern_board.CLASSES,)),  # the same for the other color
-        ("threats", np.int64, (32,)),  # value of a combination of threats for the color to move
-        (
-            "attack",
-            np.int64,
-            (pattern_board.CLASSES,),
-        ),  # for ordering: playing a cell of this class
-        (
-            "defend",
-            np.int64,
-            (pattern_board.CLASSES,),
-        ),  # for ordering: taking a cell that has this class for the opponent
+        # The worth of an empty cell by shape, for the color to move and for the other color.
+        ("worth", np.int32, (pattern_board.SHAPES, 2)),
+        ("threats", np.int64, (THREATS,)),  # value of a combination for the color to move
+        ("attack", np.int32, (pattern_board.SHAPES,)),  # for ordering: making this shape
+        ("defend", np.int32, (pattern_board.SHAPES,)),  # for ordering: denying it to the opponent
     ],
     source=__file__,
 )
 
 
 def together() -> np.ndarray:
-    """Return the class of each combination in `patterns.four_directions`, uint8 [65536]."""
-    four = patterns.four_directions()
+    """Return the class of each shape in `pattern_board.shapes`, uint8 [SHAPES]."""
+    four = np.array(patterns.PATTERN_OF_CODE)[pattern_board.shapes()]
 
     def at_least(pattern: int, number: int = 1) -> np.ndarray:
         found: np.ndarray = (four == pattern).sum(axis=1) >= number
@@ -116,18 +105,25 @@ def together() -> np.ndarray:
 @functools.cache
 def vocabulary(exact: bool) -> np.record:
     """Return the lookup tables for boards; they are never modified."""
-    return pattern_board.tables(patterns.patterns(exact), together(), exact)
+    return pattern_board.tables(patterns.codes(exact), together(), exact)
+
+
+OWN = (0, 0, 3, 10, 18, 9, 24, 36, 50, 90, 36, 60, 180, 320, 0)
+OTHER = (0, 0, 2, 7, 13, 6, 16, 22, 32, 55, 22, 36, 80, 110, 400)
+ATTACK = (-220, -160, -120, -70, 40, -30, 120, 120, 290, 420, 90, 280, 360, 2000, 9000)
+DEFEND = (-110, -120, -100, -70, -50, -40, 0, 60, 130, 260, 90, 200, 400, 460, 5000)
+"""The usual weights by class; those of the order are medians of fitted ones."""
+ORDER_UNIT = 64
+"""The weight in the move order that makes a move more probable by a factor of e."""
 
 
 def usual(state: np.record) -> np.record:
-    """Return the default weights of `threat`."""
+    """Return the usual weights, for boards of any size."""
     ev: Any = kernels.new(WEIGHTS)
-    ev.own[:15] = (0, 0, 3, 10, 18, 9, 24, 36, 50, 90, 36, 60, 180, 320, 0)
-    ev.other[:15] = (0, 0, 2, 7, 13, 6, 16, 22, 32, 55, 22, 36, 80, 110, 400)
-    for mask in range(32):
-        ev.threats[mask] = _threats(mask)
-    ev.attack[:15] = (0, 1, 6, 16, 30, 16, 40, 70, 100, 200, 60, 110, 1000, 2000, 9000)
-    ev.defend[:15] = (0, 1, 4, 12, 22, 10, 26, 46, 66, 120, 40, 70, 300, 800, 5000)
+    kind = together()
+    ev.worth[:, 0], ev.worth[:, 1] = np.array(OWN)[kind], np.array(OTHER)[kind]
+    ev.attack[:], ev.defend[:] = np.array(ATTACK)[kind], np.array(DEFEND)[kind]
+    ev.threats[:] = [_threats(mask) for mask in range(THREATS)]
     record: np.record = ev
     return record
 

@@ -20,6 +20,9 @@ of the color can achieve:
 By construction, this includes rows with gaps and excludes rows that can only become too long. For
 one color, each cell is occupied by it, empty or blocked, so there are 3^8 or 3^10 lines. Their
 patterns are computed once, starting with the most stones, and copied to all keys.
+
+A line *code* also says how free a pattern is: in how many cells one more stone makes the next
+pattern of an open row. `SPLITS` divides open threes, twos and ones by this number.
 """
 
 from __future__ import annotations
@@ -31,6 +34,13 @@ import numpy as np
 Array = np.ndarray
 
 NOTHING, ONE, OPEN_ONE, TWO, OPEN_TWO, THREE, OPEN_THREE, FOUR, OPEN_FOUR, FIVE = range(10)
+SPLITS = {OPEN_ONE: (5,), OPEN_TWO: (3, 4), OPEN_THREE: (2,)}
+"""The numbers of cells from which on a pattern has a code of its own, by pattern."""
+PATTERN_OF_CODE = tuple(
+    pattern for pattern in range(FIVE + 1) for _ in range(1 + len(SPLITS.get(pattern, ())))
+)
+"""The pattern of each line code; a higher code of a pattern is freer."""
+CODES = len(PATTERN_OF_CODE)
 EMPTY, OWN, BLOCKED = range(3)
 """The contents of a cell from the perspective of one color."""
 
@@ -85,6 +95,23 @@ def _by_next(found: Array, cells: Array, at: Array) -> Array:
     # One stone turns a three into a four, and an open three into an open four.
     later = np.maximum(best - 2, NOTHING)
     return np.where(fives > 1, OPEN_FOUR, np.where(fives == 1, FOUR, later))
+
+
+@functools.cache
+def codes(exact: bool) -> Array:
+    """Return the code of each line of `lines`, uint8 [3^(2r)]."""
+    found = patterns(exact)
+    cells = np.delete(lines(exact), reach(exact), axis=1)
+    code: Array = np.array([PATTERN_OF_CODE.index(pattern) for pattern in range(FIVE + 1)])[found]
+    code = code.astype(np.uint8)
+    for pattern, limits in SPLITS.items():
+        at = np.flatnonzero(found == pattern)
+        ways = sum(
+            (cells[at, i] == EMPTY) & (found[np.minimum(at + 3**i, len(found) - 1)] == pattern + 2)
+            for i in range(cells.shape[1])
+        )
+        code[at] += np.searchsorted(limits, ways, side="right").astype(np.uint8)
+    return code
 
 
 def spread(codes: Array, exact: bool) -> Array:

@@ -13,8 +13,9 @@ Blocking a five costs no depth. Neither does answering an open three with few po
 Sequences of fours and open threes are therefore searched deeper than quiet moves.
 
 Everything else is searched by iterative deepening: principal variation search (Marsland and
-Campbell 1982) with a transposition table and moves ordered by cell class, killers and history. Late
-moves are reduced or, near the leaves, pruned. At leaves, the side to move searches sequences of
+Campbell 1982) with a transposition table and moves ordered by what they make and deny, killers and
+history. Moves that are much less probable than the best are reduced or, near the leaves, pruned. At
+leaves, the side to move searches sequences of
 fours: every move is a four and every answer is forced, so a win found is proven. Moves that are not
 threats are tried only within two cells of a stone.
 
@@ -42,7 +43,7 @@ from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
 from kibitz_search.algorithms.support import one_game_only
 from kibitz_search.algorithms.timer import ThinkingTime, count_nodes, stop_timer
-from kibitz_search.five_in_a_row import pattern_board, swap_rule
+from kibitz_search.five_in_a_row import pattern_board, patterns, swap_rule
 from kibitz_search.five_in_a_row import pattern_classes as kinds
 from kibitz_search.five_in_a_row.pattern_board import EMPTY, place_stone, remove_stone
 
@@ -50,6 +51,9 @@ i64 = kernels.int64_cast()
 
 FIVE, DOUBLE_FOUR, FOUR_THREE = kinds.FIVE, kinds.DOUBLE_FOUR, kinds.FOUR_THREE
 FOUR_AND, FOUR_ONLY, DOUBLE_THREE = kinds.FOUR_AND, kinds.FOUR_ONLY, kinds.DOUBLE_THREE
+
+A_FOUR = patterns.PATTERN_OF_CODE.index(patterns.FOUR)
+"""The lowest line code of a four or more."""
 
 MATE = 1_000_000
 """The value of a win, from which the number of plies to it is subtracted."""
@@ -64,10 +68,36 @@ ROOT_FOURS = 40
 FEW_ANSWERS = 8
 """Answers to an open three cost no depth if there are fewer than this."""
 LOWER, UPPER, EXACT = 1, 2, 3
+HINT = 1 << 40
+"""The order score of the table's move."""
 NO_SCORE = 2 * MATE
 """A marker for no value."""
 MARGIN = 150
 """The assumed maximum change of the evaluation per ply, for pruning."""
+SHALLOW = 4
+"""The depth up to which moves and positions are pruned by the evaluation, number and gap."""
+HINTED = 4
+"""From this depth on, positions without a move in the table are searched one ply less."""
+GAPS = 64
+"""The number of gaps between the order scores of a move and of the best move; each is an eighth of
+a factor of e in probability, and the last is open-ended."""
+GAP = kinds.ORDER_UNIT // 8 << 12
+"""The size of a gap in scores, which are weights times 4096."""
+MOST_MOVES = np.array([0, 8, 13, 20, 30])
+"""The number of moves from which on quiet ones are pruned, by depth; for depths to `SHALLOW`."""
+MOST_GAPS = np.array([0, 18, 24, 30, 40])
+"""The gap from which on quiet moves are pruned."""
+
+
+def _reductions() -> np.ndarray:
+    """Return the depth reductions by depth and gap, int64 [MAX_DEPTH + 1, GAPS]."""
+    depth = np.arange(MAX_DEPTH + 1)[:, None]
+    factors = (np.arange(GAPS) + 0.5) / 8
+    plies = 0.3 + factors * (0.5 + 0.9 * np.log(np.maximum(depth, 1)))
+    return plies.astype(np.int64)
+
+
+REDUCTIONS = _reductions()
 
 ENTRY = kernels.record_type(
     "threat_entry",
@@ -185,7 +215,7 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
 
 @kernel
 def threats_mask(fd: Record) -> Int:
-    """Return the combination of threats for the side to move, a number below 32."""
+    """Return the combination of threats for the side to move, a number below `kinds.THREATS`."""
     me = i64(fd.side)
     own, theirs = fd.counts[me], fd.counts[1 - me]
     mask = i64(theirs[DOUBLE_FOUR] > 0) * kinds.THEIR_OPEN_FOUR
@@ -193,24 +223,26 @@ def threats_mask(fd: Record) -> Int:
     mask += i64(theirs[DOUBLE_THREE] > 0) * kinds.THEIR_DOUBLE_THREE
     mask += i64(own[FOUR_THREE] > 0) * kinds.OUR_FOUR_THREE
     mask += i64(own[DOUBLE_THREE] > 0) * kinds.OUR_DOUBLE_THREE
-    return mask
+    mask += i64(fours(fd, 1 - me) > 0) * kinds.THEIR_FOUR
+    mask += i64(fours(fd, me) > 0) * kinds.OUR_FOUR
+    threes = i64(own[kinds.OPEN_THREE]) + i64(own[kinds.THREE_AND]) + i64(own[DOUBLE_THREE])
+    return mask + i64(threes > 0) * kinds.OUR_OPEN_THREE
 
 
 @kernel
 def evaluate(fd: Record, ev: Record) -> Int:
-    """Return the value of a position for the side to move, from the counts of classes."""
+    """Return the value of a position for the side to move, from the worth of its shapes."""
     me = i64(fd.side)
-    other = 1 - me
-    own, theirs = fd.counts[me], fd.counts[other]
-    total = i64(0)
-    for kind in range(1, FIVE):
-        total += i64(ev.own[kind]) * i64(own[kind]) - i64(ev.other[kind]) * i64(theirs[kind])
-    total += i64(ev.threats[threats_mask(fd)])
+    total = (
+        pattern_board.mover_sum(fd, me)
+        - pattern_board.waiting_sum(fd, 1 - me)
+        + i64(ev.threats[threats_mask(fd)])
+    )
     return max(-CEILING, min(CEILING, total))
 
 
 @kernel
-def _generate_moves(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
+def generate_moves(fd: Record, tb: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
     """Write the moves to search and their scores into ``ws.moves[ply]``; return their number."""
     me = i64(fd.side)
     other = 1 - me
@@ -220,13 +252,13 @@ def _generate_moves(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> 
         return i64(1)
     winning = fd.counts[me, FIVE] > 0 or fd.counts[me, DOUBLE_FOUR] > 0
     if not winning and fd.counts[other, DOUBLE_FOUR] > 0:
-        return _generate_defences(fd, ws, ev, hint, ply)
+        return _generate_defences(fd, tb, ws, ev, hint, ply)
     n = i64(0)
     for i in range(fd.area):
         cell = i64(fd.cells[i])
         if fd.board[cell] == EMPTY and (fd.near[cell] > 0 or fd.stones == 0):
             moves[n] = cell
-            scores[n] = _score_move(fd, ws, ev, cell, hint, ply)
+            scores[n] = _score_move(fd, tb, ws, ev, cell, hint, ply)
             n += 1
     if n > 0:
         return n
@@ -234,18 +266,20 @@ def _generate_moves(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> 
         cell = i64(fd.cells[i])
         if fd.board[cell] == EMPTY:
             moves[n] = cell
-            scores[n] = _score_move(fd, ws, ev, cell, hint, ply)
+            scores[n] = _score_move(fd, tb, ws, ev, cell, hint, ply)
             n += 1
     return n
 
 
 @kernel
-def _score_move(fd: Record, ws: Record, ev: Record, cell: Int, hint: Int, ply: Int) -> Int:
+def _score_move(
+    fd: Record, tb: Record, ws: Record, ev: Record, cell: Int, hint: Int, ply: Int
+) -> Int:
     """Return the ordering score of a move."""
     if cell == hint:
-        return i64(1 << 40)
+        return i64(HINT)
     me = i64(fd.side)
-    own, theirs = i64(fd.classes[me, cell]), i64(fd.classes[1 - me, cell])
+    own, theirs = i64(tb.shape_of[fd.packs[me, cell]]), i64(tb.shape_of[fd.packs[1 - me, cell]])
     score = (i64(ev.attack[own]) + i64(ev.defend[theirs])) << 12
     if cell == ws.killers[ply, 0]:
         score += i64(60 << 12)
@@ -256,7 +290,7 @@ def _score_move(fd: Record, ws: Record, ev: Record, cell: Int, hint: Int, ply: I
 
 
 @kernel
-def _generate_defences(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
+def _generate_defences(fd: Record, tb: Record, ws: Record, ev: Record, hint: Int, ply: Int) -> Int:
     """Write the cells that may prevent the opponent's open or double four, and the mover's fours.
 
     A stone that is not on a line with one of the fours cannot prevent them, so it loses unless it
@@ -269,19 +303,19 @@ def _generate_defences(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) 
     ws.mark += 1
     seen, mark = ws.seen, i64(ws.mark)
     moves[0] = threat
-    scores[0] = _score_move(fd, ws, ev, threat, hint, ply)
+    scores[0] = _score_move(fd, tb, ws, ev, threat, hint, ply)
     seen[threat] = mark
     n = i64(1)
     pack, r = i64(fd.packs[other, threat]), i64(fd.reach)
     for d in range(4):
-        if (pack >> (4 * d)) & 15 < 7:  # less than a four
+        if (pack >> (4 * d)) & 15 < A_FOUR:
             continue
         step = i64(fd.steps[d])
         for k in range(-r, r + 1):
             cell = threat + k * step
             if fd.board[cell] == EMPTY and seen[cell] != mark:
                 moves[n] = cell
-                scores[n] = _score_move(fd, ws, ev, cell, hint, ply)
+                scores[n] = _score_move(fd, tb, ws, ev, cell, hint, ply)
                 seen[cell] = mark
                 n += 1
     if fours(fd, me) == 0:
@@ -290,7 +324,7 @@ def _generate_defences(fd: Record, ws: Record, ev: Record, hint: Int, ply: Int) 
         cell = i64(fd.cells[i])
         if fd.board[cell] == EMPTY and fd.classes[me, cell] >= FOUR_ONLY and seen[cell] != mark:
             moves[n] = cell
-            scores[n] = _score_move(fd, ws, ev, cell, hint, ply)
+            scores[n] = _score_move(fd, tb, ws, ev, cell, hint, ply)
             n += 1
     return n
 
@@ -336,12 +370,18 @@ def _narrow(fd: Record, n: Int, ply: Int) -> bool:
 
 
 @kernel
-def _reduction(depth: Int, i: Int, quiet: bool, pv: bool) -> Int:
-    """Return the depth reduction for the first search of a late move."""
-    if not quiet or depth < 3 or i < 3:
-        return i64(0)
-    less = 1 + i64(i >= 8) + i64(i >= 20) + i64(depth >= 7 and i >= 5)
-    return max(i64(0), min(less - i64(pv), depth - 2))
+def _reduction(depth: Int, gap: Int, pv: bool) -> Int:
+    """Return the depth reduction for the first search of a quiet move."""
+    less = i64(REDUCTIONS[max(i64(0), depth), gap])
+    return max(i64(0), min(less - i64(pv), depth - 1))
+
+
+@kernel
+def _gap(ws: Record, ply: Int, i: Int) -> Int:
+    """Return the gap between the move with index `i` and the best, except for the table's move."""
+    if i == 0 or (i == 1 and ws.scores[ply, 0] >= HINT):
+        ws.entered[ply].top = ws.scores[ply, i]
+    return min(i64(GAPS - 1), (i64(ws.entered[ply].top) - i64(ws.scores[ply, i])) // GAP)
 
 
 @kernel
@@ -391,7 +431,9 @@ def _quiesce(
     """Return the value of a leaf, after searching fours."""
     if calm and stand >= beta:
         return i64(stand)
+    fd.valued = 0
     plies = by_fours(fd, tb, ws, tt, i64(FOURS))
+    fd.valued = 1
     return MATE - ply - plies if plies > 0 else i64(stand)
 
 
@@ -429,18 +471,21 @@ def _enter(
         score = _tt_cutoff(entry, alpha, beta, depth, ply)
         if score != NO_SCORE:
             return score
-    stand: Int = evaluate(fd, ev) if depth <= 2 or ply >= MAX_DEPTH else i64(0)
+    stand: Int = evaluate(fd, ev) if depth <= SHALLOW or ply >= MAX_DEPTH else i64(0)
     if ply >= MAX_DEPTH or (depth <= 0 and not forced and ply > 0):
         return _quiesce(fd, tb, ws, tt, stand, beta, calm, ply)
-    calm = calm and not pv
-    if calm and depth <= 2 and stand - MARGIN * depth >= beta and beta > -DECIDED:
+    calm = calm and not pv and depth <= SHALLOW
+    if calm and stand - MARGIN * depth >= beta and beta > -DECIDED:
         return stand
-    n = _generate_moves(fd, ws, ev, hint, ply)
+    n = generate_moves(fd, tb, ws, ev, hint, ply)
     node = ws.entered[ply]
     node.moves, node.forced = n, forced
-    node.quiet_moves = 6 + 6 * depth if calm and depth <= 3 else n
-    node.futile = calm and depth == 1 and stand + MARGIN <= alpha
+    node.quiet_moves = i64(MOST_MOVES[depth]) if calm else n
+    node.quiet_gap = i64(MOST_GAPS[depth]) if calm else i64(GAPS)
+    node.futile = calm and stand + MARGIN * depth <= alpha
     node.depth = depth if forced or _narrow(fd, n, ply) else depth - 1
+    if depth >= HINTED and hint == 0 and ply > 0:
+        node.depth -= 1
     return i64(NO_SCORE)
 
 
@@ -480,8 +525,9 @@ def pvs(
     for i in range(node.moves):
         cell = _next_move(ws.moves[ply], ws.scores[ply], i64(i), i64(node.moves))
         quiet = max(fd.classes[0, cell], fd.classes[1, cell]) < kinds.OPEN_THREE
+        gap = _gap(ws, ply, i64(i))
         if quiet and best > -DECIDED:
-            if i >= node.quiet_moves:
+            if i >= node.quiet_moves or gap >= node.quiet_gap:
                 break
             if node.futile:
                 continue
@@ -489,7 +535,9 @@ def pvs(
         ws.lengths[ply + 1] = 0
         if ply > 0 or fd.classes[fd.side, cell] != FIVE:
             place_stone(fd, tb, cell)
-            less = _reduction(depth, i64(i), quiet and node.forced == 0, beta - alpha > 1)
+            less: Int = i64(0)
+            if quiet and i > 0 and node.forced == 0:
+                less = _reduction(depth, gap, beta - alpha > 1)
             lower = i64(-beta) if i == 0 else i64(-low - 1)
             while True:  # search again with full depth and window if the move turns out better
                 left = i64(node.depth - less)
@@ -536,7 +584,7 @@ class Threat:
     def __init__(self, state: np.record, *, table: int = 16) -> None:
         st: Any = state
         self._tb = kinds.vocabulary(bool(st.exact))
-        self._ws: Any = op.workspace(state, depth=MAX_DEPTH + 2, extra=_FIELDS, source=__file__)
+        self._ws: Any = workspace(state)
         self._tt = hugepages.zeros(_entries(table), ENTRY)
         # Compile the kernels now that only some positions need.
         fd: Any = pattern_board.compiled_board(int(st.width), bool(st.exact), self._tb)
@@ -558,7 +606,7 @@ class Threat:
         with stop_timer(self._ws, ThinkingTime(limits.seconds).deadline, limits.cancelled):
             if swap_rule.applies(state):
                 return self._swapped(state, ev, limits.seed, limits.depth)
-            fd = pattern_board.from_state(state, self._tb)
+            fd = pattern_board.from_state(state, self._tb, ev["worth"])
             line = self._deepen(
                 fd,
                 ev,
@@ -591,7 +639,7 @@ class Threat:
         ws.killers[:], ws.jitter[:] = 0, _jitter(seed)
         ws.history[:] = ws.history // 8
         ws.best, ws.bounds[:] = -1, 0
-        only = _generate_moves(fd, ws, ev, np.int64(0), np.int64(0))
+        only = generate_moves(fd, self._tb, ws, ev, np.int64(0), np.int64(0))
         best = _PrincipalVariation(0, 0, (_best_first(ws, only),))
         hear(best)
         for depth in range(1, min(last, MAX_DEPTH) + 1):
@@ -654,7 +702,7 @@ class Threat:
 
         def judge(position: np.record, depth: int) -> float | None:
             nonlocal deepest
-            fd = pattern_board.from_state(position, self._tb)
+            fd = pattern_board.from_state(position, self._tb, ev["worth"])
             line = self._deepen(fd, ev, depth or last or MAX_DEPTH, seed)
             deepest = max(deepest, line.depth)
             return _search_score(line.value) if line.depth or not self._ws.stop else None
@@ -666,6 +714,8 @@ class Threat:
 _ENTERED = [
     ("moves", np.int64),  # number of moves
     ("quiet_moves", np.int64),  # index from which quiet moves are skipped
+    ("quiet_gap", np.int64),  # gap from which quiet moves are skipped
+    ("top", np.int64),  # best order score of a move other than the table's
     ("depth", np.int64),  # depth of the child nodes, before reductions
     ("forced", np.int64),  # whether the mover must block a five
     ("futile", np.int64),  # whether no quiet move can reach alpha
@@ -688,6 +738,11 @@ _FIELDS = [
     ("killers", np.int64, (MAX_DEPTH + 3, 2)),
     ("history", np.int64, (2, pattern_board.PLACES)),
 ]
+
+
+def workspace(state: np.record) -> Record:
+    """Return a workspace for searches of a match that starts with `state`."""
+    return op.workspace(state, depth=MAX_DEPTH + 2, extra=_FIELDS, source=__file__)
 
 
 def _entries(table: int) -> int:

@@ -133,8 +133,8 @@ def _gaps(rows: np.ndarray) -> np.ndarray:
 
 
 def together() -> np.ndarray:
-    """Return the table row for each combination of codes, uint8 [65536]."""
-    four = patterns.four_directions()
+    """Return the table row of each shape in `pattern_board.shapes`, uint8 [SHAPES]."""
+    four = pattern_board.shapes()
     low = np.where(four < _WITH_GAP, four, four - _WITH_GAP)
 
     def number(kind: int) -> np.ndarray:

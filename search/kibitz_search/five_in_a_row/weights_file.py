@@ -1,7 +1,7 @@
-"""The class weights of `threat` as one array, and their files.
+"""The weights of `threat` as one array, and their files.
 
-`kibitz train five-in-a-row/patterns` writes such files. Weights are for one board size, because the
-value of cells depends on the available space.
+`kibitz train five-in-a-row/patterns` writes such files. Weights are fitted on one board size,
+because the value of cells depends on the available space.
 """
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ from kibitz_games.compiled import kernels
 from kibitz_search import weights
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.five_in_a_row import pattern_classes as kinds
+from kibitz_search.five_in_a_row.pattern_board import SHAPES
 
-GAME, KIND = "five-in-a-row", "cell-classes"
-CLASSES = kinds.FIVE
-"""The number of classes that the evaluation counts: all below a five. The first has weight 0."""
-THREATS = 32
-SIZE = 2 * CLASSES + THREATS
-"""The number of weights: one per class for each color, and one per combination of threats."""
+GAME, KIND = "five-in-a-row", "cell-shapes"
+SIZE = 4 * SHAPES + kinds.THREATS
+"""The number of weights: four per shape (worth for the color to move and for the other one, attack
+and defense in the move order), and one per combination of threats."""
 WEIGHTS: Final = Path(__file__).with_name("weights")
 """The directory of the fitted weights that come with this package."""
 LARGEST = 20_000
@@ -31,14 +30,21 @@ LARGEST = 20_000
 
 def joined(ev: Any) -> np.ndarray:
     """Return the weights in an evaluation record as one array [SIZE]."""
-    return np.concatenate([ev.own[:CLASSES], ev.other[:CLASSES], ev.threats]).astype(np.float64)
+    parts = [ev.worth[:, 0], ev.worth[:, 1], ev.attack, ev.defend, ev.threats]
+    return np.concatenate(parts).astype(np.float64)
+
+
+def split(numbers: np.ndarray) -> list[np.ndarray]:
+    """Return the parts of weights [SIZE], in the order of `SIZE`."""
+    return np.split(numbers, SHAPES * np.arange(1, 5))
 
 
 def with_numbers(numbers: np.ndarray) -> np.record:
-    """Return the default evaluation record with fitted weights [SIZE], rounded to integers."""
-    ev: Any = kinds.usual(kernels.new(kinds.WEIGHTS))
-    rounded = np.rint(numbers).astype(np.int64)
-    ev.own[:CLASSES], ev.other[:CLASSES], ev.threats[:] = np.split(rounded, [CLASSES, 2 * CLASSES])
+    """Return an evaluation record with weights [SIZE], rounded to integers."""
+    ev: Any = kernels.new(kinds.WEIGHTS)
+    own, other, attack, defend, threats = split(np.rint(numbers).astype(np.int64))
+    ev.worth[:] = np.stack([own, other], axis=1)
+    ev.attack[:], ev.defend[:], ev.threats[:] = attack, defend, threats
     record: np.record = ev
     return record
 
@@ -50,11 +56,11 @@ def file_of(numbers: list[float], size: int) -> weights.WeightsFile:
 
 def _shape(size: object) -> dict[str, int | str]:
     board = size if isinstance(size, int) else "a number"
-    return {"board": board, "own": CLASSES, "other": CLASSES, "threats": THREATS}
+    return {"board": board, "shapes": SHAPES, "threats": kinds.THREATS}
 
 
 def read(path: Path) -> weights.WeightsFile:
-    """Read a file of class weights, or raise `WeightsError`."""
+    """Read a file of weights, or raise `WeightsError`."""
     file = weights.load(path, game=GAME, kind=KIND)
     expected = _shape(file.shape.get("board"))
     if file.shape != expected:
@@ -74,12 +80,9 @@ def _shipped() -> dict[int, np.ndarray]:
 
 
 def fitted(state: np.record) -> np.record:
-    """Return the weights of this package that were fitted on boards of this size.
-
-    Without such weights, these are the usual ones.
-    """
-    numbers = _shipped().get(int(state["width"]))
-    return kinds.usual(state) if numbers is None else with_numbers(numbers)
+    """Return the weights of this package that were fitted on boards of the nearest size."""
+    shipped, width = _shipped(), int(state["width"])
+    return with_numbers(shipped[min(shipped, key=lambda size: abs(size - width))])
 
 
 def evaluation(file: weights.WeightsFile, path: Path) -> Evaluation:

@@ -81,9 +81,31 @@ def test_keys_tell_both_colours(exact: bool, data: st.DataObject) -> None:
     assert both >> 4 == table[cases.number(cases.seen(centred, "o"))]
 
 
+@pytest.mark.parametrize("exact", [False, True])
+@settings(deadline=None)
+@given(data=st.data())
+def test_a_code_tells_a_pattern_and_how_free_it_is(exact: bool, data: st.DataObject) -> None:
+    half = st.text(st.sampled_from(".x.#."), min_size=patterns.reach(exact), max_size=5)
+    ends = [data.draw(half)[: patterns.reach(exact)] for _ in range(2)]
+    text = "x".join(ends)
+    pattern = cases.pattern(text, exact)
+    code = int(patterns.codes(exact)[cases.number(text)])
+    assert cases.ORDER[patterns.PATTERN_OF_CODE[code]] == pattern
+    limits = patterns.SPLITS.get(cases.ORDER.index(pattern), ())
+    after = [cases.pattern(each, exact) for each in cases.with_one_more(text)]
+    ways = after.count(cases.ORDER[min(cases.ORDER.index(pattern) + 2, patterns.FIVE)])
+    freer = code - patterns.PATTERN_OF_CODE.index(patterns.PATTERN_OF_CODE[code])
+    assert freer == sum(ways >= limit for limit in limits)
+
+
+def test_every_code_occurs() -> None:
+    for exact in (False, True):
+        assert set(patterns.codes(exact).tolist()) == set(range(patterns.CODES))
+
+
 def test_a_line_read_backwards_holds_the_same() -> None:
     for exact in (False, True):
-        table, lines = patterns.patterns(exact), patterns.lines(exact)
+        table, lines = patterns.codes(exact), patterns.lines(exact)
         cells = np.delete(lines[:, ::-1], patterns.reach(exact), axis=1)
         backwards = (cells * 3 ** np.arange(cells.shape[1])).sum(axis=1)
         assert (table[backwards] == table).all()

@@ -18,6 +18,7 @@ from kibitz_search.five_in_a_row import pattern_classes as kinds
 from kibitz_search.five_in_a_row import weights_file
 from kibitz_search.five_in_a_row.weights_file import SIZE
 from kibitz_search.weights import WeightsError, text_of
+from tests.search.five_in_a_row import cases
 
 USUAL: list[float] = weights_file.joined(kinds.usual(kernels.new(kinds.WEIGHTS))).tolist()
 BOARD = 10
@@ -34,9 +35,9 @@ def test_numbers_come_back_from_an_evaluation_record() -> None:
     [
         ({"weights": [0.0] * (SIZE - 1)}, f"expected {SIZE} weights, not {SIZE - 1}"),
         ({"weights": [0.0] * (SIZE - 1) + [1e5]}, "expected weights from -20000 to 20000"),
-        ({"shape": {"own": 3}}, "expected the shape"),
+        ({"shape": {"shapes": 3}}, "expected the shape"),
         ({"shape": {"board": "x"}}, "expected the shape"),
-        ({"kind": "hole-distances"}, "expected the kind cell-classes"),
+        ({"kind": "hole-distances"}, "expected the kind cell-shapes"),
         ({"game": "tanks"}, "expected the game five-in-a-row"),
     ],
 )
@@ -53,7 +54,8 @@ def test_a_file_of_something_else_is_refused(
 
 def test_a_file_plays_at_once(tmp_path: Path) -> None:
     path = tmp_path / "best.json"
-    path.write_text(text_of(weights_file.file_of(USUAL, BOARD)))
+    numbers = weights_file.joined(weights_file.fitted(cases.start(size=BOARD)))
+    path.write_text(text_of(weights_file.file_of(numbers.tolist(), BOARD)))
     make = find_trained(f"five-in-a-row/threat-weights:depth=2,file={path}")
     assert make is not None
     played, usual = (
@@ -73,3 +75,19 @@ def test_weights_for_one_size_of_board_do_not_play_on_another(tmp_path: Path) ->
     options = game.Options.model_validate({"size": 15})
     with pytest.raises(ValueError, match=r"best\.json: .* for boards of size 10, not 15"):
         made(game.start(options, 2, game.deal(options, 2, 0)))
+
+
+def test_a_board_has_the_weights_of_the_nearest_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = {size: np.full(SIZE, float(size)) for size in (10, 15)}
+    monkeypatch.setattr(weights_file, "_shipped", lambda: numbers)
+    for size, nearest in ((5, 10), (10, 10), (12, 10), (13, 15), (20, 15)):
+        found = weights_file.joined(weights_file.fitted(cases.start(size=size)))
+        assert set(found) == {nearest}
+
+
+def test_the_weights_that_ship_are_those_for_tournaments() -> None:
+    path = weights_file.WEIGHTS / "board-15.json"
+    file = weights_file.read(path)
+    assert file.command.startswith("kibitz train five-in-a-row/patterns:size=15")
+    found = weights_file.joined(weights_file.fitted(cases.start(size=15)))
+    assert found.tolist() == file.weights

@@ -1,7 +1,8 @@
-"""The experiment ``five-in-a-row/patterns``: class weights fitted to games and proofs.
+"""The experiment ``five-in-a-row/patterns``: weights of shapes fitted to games and proofs.
 
 `threat` plays itself with few positions per move; a game ends when the search has proven the
-winner. Weights are fitted to four of five games, and the fifth tests them. They apply to the board
+winner. Its evaluation is fitted to the results of four of five games, and its move order to their
+moves; the fifth tests both. They apply to the board
 size that they were fitted on.
 
     journal.jsonl   all games; an interrupted run resumes from it
@@ -18,15 +19,25 @@ from pydantic import Field
 
 from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_search.five_in_a_row import weights_file
-from kibitz_search.five_in_a_row.weights_file import SIZE
 from kibitz_training import output
 from kibitz_training.experiment import Experiment, Parameters, TrainingRun
 from kibitz_training.five_in_a_row import pattern_fit
-from kibitz_training.five_in_a_row.pattern_games import MIDDLE, PlayedGame, play, positions
+from kibitz_training.five_in_a_row.pattern_games import (
+    MIDDLE,
+    Choices,
+    Leaves,
+    PlayedGame,
+    joined_choices,
+    joined_leaves,
+    play,
+    studied,
+)
 from kibitz_training.game_batches import play_all, split
 from kibitz_training.journal import Journal
 
 NAME, BEST = "five-in-a-row/patterns", "best.json"
+FIRST = 3
+"""The number of moves among which the chosen one is looked for, to test the order."""
 
 
 class PatternParameters(Parameters):
@@ -50,14 +61,22 @@ def run(parameters: PatternParameters, given: TrainingRun) -> None:
     fitted, held = split(played)
     scale = pattern_fit.search_scale(fitted)
     numbers = np.rint(pattern_fit.fit(*_together(fitted, parameters.size, scale)))
-    rows, chances, _ = _together(held, parameters.size, scale)
-    before = pattern_fit.loss(rows, chances, pattern_fit.usual_numbers())
-    after = pattern_fit.loss(rows, chances, numbers)
+    leaves, choices = _together(held, parameters.size, scale)
+    usual = pattern_fit.usual_numbers()
+    before, after = (pattern_fit.loss(leaves, each) for each in (usual, numbers))
+    first = [pattern_fit.among_first(choices, each, FIRST) for each in (usual, numbers)]
     given.reporter.say(
         f"fitted to {len(fitted)} games; log loss on {len(held)} others "
-        f"{before:.4f} with the default weights, {after:.4f} with these"
+        f"{before:.4f} with the default weights, {after:.4f} with these; "
+        f"chosen move among the first {FIRST}: {first[0]:.1%}, {first[1]:.1%}"
     )
-    notes = {"games": len(played), "loss before": round(before, 4), "loss": round(after, 4)}
+    notes: dict[str, int | float | str] = {
+        "games": len(played),
+        "loss before": round(before, 4),
+        "loss": round(after, 4),
+        f"among the first {FIRST} before": round(first[0], 3),
+        f"among the first {FIRST}": round(first[1], 3),
+    }
     file = weights_file.file_of(numbers.tolist(), parameters.size)
     output.save_weights(given, BEST, file, notes)
 
@@ -72,20 +91,15 @@ def _read(line: Any) -> PlayedGame:
     return PlayedGame(int(opening), *read)
 
 
-def _together(
-    games: Sequence[PlayedGame], size: int, scale: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the positions of games, their chances and their weights."""
-    parts = [positions(game, size, scale) for game in games]
-    rows = np.concatenate([rows for rows, _ in parts] or [np.zeros((0, SIZE))])
-    chances = np.concatenate([chances for _, chances in parts] or [np.zeros(0)])
-    share = np.concatenate([np.full(len(rows), 1 / max(1, len(rows))) for rows, _ in parts])
-    return rows, chances, share
+def _together(games: Sequence[PlayedGame], size: int, scale: float) -> tuple[Leaves, Choices]:
+    """Return the positions of games."""
+    leaves, choices = zip(*(studied(game, size, scale) for game in games), strict=True)
+    return joined_leaves(leaves), joined_choices(choices)
 
 
 EXPERIMENT = Experiment(
     NAME,
-    "class weights of cells, fitted to self-play games of threat and their proven results",
+    "weights of the shapes of cells, fitted to self-play games of threat and their proven results",
     PatternParameters,
     run,
     distributed=False,  # its searches run in threads of one process
