@@ -95,10 +95,10 @@ The operations
 ============================  ==================================================================
 
 A game must implement `generate`, and either `apply` or all of `play`, `undo` and `compute_key`. The
-other operations are optional. Some searches require `set_side_to_move`, which has no default: check
-with ``offers(state.dtype, "set_side_to_move")``. The defaults of `play`, `undo`, `compute_key`,
-`returns` and `forfeit` require states declared by `snapshot.state_type`. The default of `points`
-writes zeros, and that of `observe` raises an error: check `offers`, or use
+other operations are optional. Some searches require `set_side_to_move`, whose default raises an
+error: check with ``offers(state.dtype, "set_side_to_move")``. The defaults of `play`, `undo`,
+`compute_key`, `returns` and `forfeit` require states declared by `snapshot.state_type`. The default
+of `points` writes zeros, and that of `observe` raises an error: check `offers`, or use
 `core.learning.observe`, which falls back to the view. Games whose actions are already dense need no
 `dense_index`.
 """
@@ -217,9 +217,10 @@ def move_score(st: Record, m: Int) -> Int:
     return i64(0)
 
 
-@operation
+@default_operation
 def set_side_to_move(st: Record, seat: Int) -> Any:
-    """Make `seat` the seat to act; return the previous one."""
+    """Make `seat` the seat to act, return the previous one; `TypeError` if not implemented."""
+    raise TypeError("'set_side_to_move' is not implemented for this record type")
 
 
 @default_operation

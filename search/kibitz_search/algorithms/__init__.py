@@ -15,7 +15,7 @@ Modules:
     minimax      full-width minimax for two seats
     alphabeta    alpha-beta with a transposition table
     utility      the value of a position for each seat
-    multiplayer  the common part of multiplayer searches
+    multiplayer  the kernel of all multiplayer searches
     maxn         max^n: each seat maximizes its own value
     paranoid     all other seats play against the seat to act
     brs          best-reply search: one opponent replies to each of the player's actions

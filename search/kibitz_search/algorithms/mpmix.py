@@ -21,14 +21,14 @@ from typing import Literal
 import numpy as np
 
 from kibitz_games.compiled import operations as op
-from kibitz_search.algorithms.maxn import NOBODY, Maxn
+from kibitz_search.algorithms.multiplayer import NOBODY, MultiplayerSearch
 from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.algorithms.utility import active_seats
 
 Strategy = Literal["maxn", "paranoid", "offensive"]
 
 
-class MpMix(Maxn):
+class MpMix(MultiplayerSearch):
     """MP-mix for two or more seats.
 
     `defend` and `attack` are the thresholds described in the module docstring, in the evaluation's
@@ -40,11 +40,9 @@ class MpMix(Maxn):
     ) -> None:
         super().__init__(state, width=width)
         self._defend, self._attack = defend, attack
-        self._strategy: Strategy = "maxn"
-        self._target = NOBODY
 
     def strategy(self, state: np.record, ev: np.record) -> tuple[Strategy, int]:
-        """Return the strategy for a position, and the target of `explore` or `NOBODY`.
+        """Return the strategy for a position, and the seat that is attacked or `NOBODY`.
 
         `state` is the root, `ev` its evaluation record.
         """
@@ -64,12 +62,5 @@ class MpMix(Maxn):
             return "offensive", leader
         return "maxn", NOBODY
 
-    def _reset(self, st: np.record, ev: np.record) -> None:
-        super()._reset(st, ev)
-        self._strategy, self._target = self.strategy(st, ev)
-
-    def _run_kernel(self, st: np.record, ev: np.record, depth: int) -> None:
-        self._explore(st, ev, depth, self._target)
-
-    def _values(self, st: np.record) -> tuple[float, ...]:
-        return () if self._strategy == "paranoid" else super()._values(st)
+    def _target(self, st: np.record, ev: np.record) -> int:
+        return self.strategy(st, ev)[1]

@@ -10,15 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from kibitz_games.compiled import operations as op
-from kibitz_search.algorithms.maxn import Maxn
+from kibitz_search.algorithms.multiplayer import MultiplayerSearch
 
 
-class Paranoid(Maxn):
+class Paranoid(MultiplayerSearch):
     """The paranoid search for two or more seats; see also `MultiplayerSearch`."""
 
-    def _run_kernel(self, st: np.record, ev: np.record, depth: int) -> None:
-        self._explore(st, ev, depth, int(op.to_act(st)))
-
-    def _values(self, st: np.record) -> tuple[float, ...]:
-        """Return nothing, because only the value of the seat to act is exact."""
-        return ()
+    def _target(self, st: np.record, ev: np.record) -> int:
+        return int(op.to_act(st))

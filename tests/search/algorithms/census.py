@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from kibitz_games.core import registry
-from kibitz_search.algorithms import brs, maxn, maxprob, mcts
+from kibitz_search.algorithms import mcts, multiplayer
 from kibitz_search.algorithms.brs import Brs
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.maxn import Maxn
@@ -19,12 +19,7 @@ from kibitz_search.algorithms.mpmix import MpMix
 from kibitz_search.algorithms.paranoid import Paranoid
 from kibitz_search.chinese_checkers.evaluation import hand
 
-RECURSIVE: tuple[Any, ...] = (
-    maxn.explore,
-    brs.explore,
-    maxprob.explore,
-    mcts.iterate,
-)
+RECURSIVE: tuple[Any, ...] = (multiplayer.explore, mcts.iterate)
 
 
 def tell(*what: Any) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from kibitz_games.compiled import operations as op
 from kibitz_search.algorithms.limits import SearchLimits
-from kibitz_search.algorithms.maxn import NOBODY, Maxn
+from kibitz_search.algorithms.maxn import Maxn
 from kibitz_search.algorithms.mpmix import MpMix
+from kibitz_search.algorithms.multiplayer import NOBODY
 from kibitz_search.algorithms.paranoid import Paranoid
 from kibitz_search.chinese_checkers.evaluation import euclid
 from tests.search.algorithms import reference as plain
