@@ -46,7 +46,10 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/capstone",
         "the assignment's player: random at first, alpha-beta near the end",
-        EngineSpec(imported(f"{_SEARCH}.reference_agent:ReferenceAgent")),
+        EngineSpec(
+            imported(f"{_SEARCH}.reference_agent:ReferenceAgent"),
+            imported(f"{_SEARCH}.reference_agent:parity"),
+        ),
         (
             SEED,
             TIME,

@@ -3,6 +3,7 @@
 The value of a position is the best that the seat to act can reach if the opponent also plays its
 best (Shannon, "Programming a Computer for Playing Chess", 1950, type A). It is included because the
 reports use it. It also serves as a reference for `alphabeta`, which finds the same values faster.
+With ``prune=True``, it skips lines that one side would avoid, but has no table and no move order.
 
 The search deepens iteratively until time is up. The result of an unfinished depth is used only if
 the best move so far was searched to that depth.
@@ -33,12 +34,15 @@ MAX_DEPTH = 32
 
 
 @kernel
-def _value(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, depth: Int) -> Any:
+def _value(
+    st: op.Record, ws: op.Record, ev: op.Record, ply: Int, depth: Int, alpha: float, beta: float
+) -> Any:
     """Return the value of the position for the seat to act, searched `depth` plies deep.
 
-    The best line is written to ``ws.line[ply]``. At ply 0, ``ws.moves[0]`` already contains the
-    ``ws.roots`` moves; ``ws.finished`` counts the completed ones, and ``ws.bounds`` receives their
-    values.
+    If the search prunes, the value is exact between `alpha` and `beta`, otherwise a bound; if not,
+    these are infinite. The best line is written to ``ws.line[ply]``. At ply 0, ``ws.moves[0]``
+    already contains the ``ws.roots`` moves; ``ws.finished`` counts the completed ones, and
+    ``ws.bounds`` receives their values.
     """
     best = -np.inf
     seat = np.int64(op.to_act(st))
@@ -50,6 +54,7 @@ def _value(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, depth: Int) ->
         if ws.stop != 0:
             break
         m = np.int64(moves[i])
+        low = max(alpha, best) if ws.prune != 0 else alpha
         op.play(st, m)
         count_nodes(ws, np.int64(1))
         ws.lengths[ply + 1] = 0
@@ -59,10 +64,10 @@ def _value(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, depth: Int) ->
         elif depth <= 1:
             value = static_eval_diff(ev, st, seat)
             ws.leaves += 1
+        elif after == seat:
+            value = _value(st, ws, ev, np.int64(ply + 1), np.int64(depth - 1), low, beta)
         else:
-            value = _value(st, ws, ev, np.int64(ply + 1), np.int64(depth - 1))
-            if after != seat:
-                value = -value
+            value = -_value(st, ws, ev, np.int64(ply + 1), np.int64(depth - 1), -beta, -low)
         op.undo(st, m)
         if ws.stop != 0:
             break
@@ -76,6 +81,8 @@ def _value(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, depth: Int) ->
         if ply == 0:
             ws.bounds[i] = value
             ws.finished += 1
+        if value >= beta:
+            break
     return best
 
 
@@ -89,14 +96,16 @@ class Minimax(IterativeDeepening):
     max_depth = MAX_DEPTH
     lost_score = -DECIDED
 
-    def __init__(self, state: np.record) -> None:
+    def __init__(self, state: np.record, *, prune: bool = False) -> None:
         extra = [
+            ("prune", np.int64),
             ("roots", np.int64),
             ("finished", np.int64),
             ("leaves", np.int64),
             ("bounds", np.float64, (op.max_actions(state.dtype),)),
         ]
         super().__init__(op.workspace(state, depth=MAX_DEPTH + 1, extra=extra, source=__file__))
+        self._ws.prune = prune
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
@@ -108,7 +117,10 @@ class Minimax(IterativeDeepening):
     ) -> SearchResult:
         ws = self._ws
         ws.finished = ws.leaves = 0
-        value = float(_value(st, ws, ev, np.int64(0), np.int64(depth))) + 0.0  # never -0.0
+        least, most = np.float64(-np.inf), np.float64(np.inf)
+        value = (
+            float(_value(st, ws, ev, np.int64(0), np.int64(depth), least, most)) + 0.0
+        )  # not -0.0
         if before is not None and not ws.finished:
             return before
         line = tuple(ws.line[0, : int(ws.lengths[0])].tolist())

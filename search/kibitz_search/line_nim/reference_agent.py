@@ -2,13 +2,14 @@
 
 It follows the report "AI Capstone assignment2" (NYCU, spring 2023). While there are more than
 `CROWDED` moves, it plays a random move. After that, it searches 5 plies deep, and deeper while time
-allows, up to `MAX_DEPTH`. A won position has the value `ALL`. At the maximum depth, if only
-isolated cells remain, their parity determines the winner, for a value of `NEARLY`; other leaves
-have the value 0. The moves are shuffled, and the first of several equal moves is played.
+allows, up to `MAX_DEPTH`. At the maximum depth, if only isolated cells remain, their parity
+determines the winner; other leaves have the value 0. The moves are shuffled, and the first of
+several equal moves is played, where earlier wins and later losses are better.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,14 @@ from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.core.game import GameInfo
 from kibitz_games.line_nim import rules
-from kibitz_search.algorithms.deepening import IterativeDeepening
 from kibitz_search.algorithms.limits import SearchLimits
+from kibitz_search.algorithms.minimax import Minimax
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult, root_moves
 from kibitz_search.algorithms.support import one_game_only
-from kibitz_search.algorithms.timer import count_nodes
 
 CROWDED = 22
 MIN_DEPTH, MAX_DEPTH = 5, 10
-ALL, NEARLY = 100, 99
+PARITY = kernels.record_type("line_nim_parity", [("decided", np.float64)], source=__file__)
 
 i64 = kernels.int64_cast()
 
@@ -44,45 +44,24 @@ def isolated(st: op.Record) -> Any:
 
 
 @kernel
-def _leaf(st: op.Record) -> Int:
-    """Return the value of a leaf for the mover."""
-    if not isolated(st):
-        return np.int64(0)
-    return np.int64(-NEARLY if i64(st.free) & 1 else NEARLY)
+def _evaluate(ev: op.Record, st: op.Record, seat: Int) -> Any:
+    """Return the value of a leaf for the seat that moved last, 0 for the other seat."""
+    if st.side == seat or not isolated(st):
+        return 0.0
+    return ev.decided if i64(st.free) & 1 else -ev.decided
 
 
-@kernel
-def _value(st: op.Record, ws: op.Record, low: Int, high: Int, depth: Int, ply: Int) -> Any:
-    """Return the alpha-beta value for the mover. At ply 0, ``ws.moves[0]`` must have the moves."""
-    if st.side < 0:
-        return np.int64(ALL)  # the opponent took the last cell
-    if depth == 0:
-        return _leaf(st)
-    moves, n, floor = ws.moves[ply], np.int64(ws.roots), np.int64(low)
-    if ply > 0:
-        n = np.int64(op.generate(st, moves))
-    for i in range(n):
-        m = np.int64(moves[i])
-        op.play(st, m)
-        count_nodes(ws, np.int64(1))
-        worth = -_value(
-            st, ws, np.int64(-high), np.int64(-floor), np.int64(depth - 1), np.int64(ply + 1)
-        )
-        op.undo(st, m)
-        if ws.stop != 0:
-            break
-        if ply == 0:
-            ws.bounds[i] = worth
-            ws.finished = i + 1
-        if worth > floor:
-            floor = worth
-            ws.line[ply, 0] = m
-        if floor >= high:
-            break
-    return np.int64(floor)
+op.implement(PARITY, evaluate=_evaluate)
 
 
-class ReferenceAgent(IterativeDeepening):
+def parity(state: np.record) -> np.record:
+    """Return the evaluation record; a win is worth less than one that was searched to the end."""
+    ev: np.record = kernels.new(PARITY)
+    ev["decided"] = WIN_SCORE - rules.WALL
+    return ev
+
+
+class ReferenceAgent(Minimax):
     """The player from the assignment; keeps its workspace between turns.
 
     With more than `crowded` legal moves, it plays at random.
@@ -90,22 +69,19 @@ class ReferenceAgent(IterativeDeepening):
 
     max_depth = MAX_DEPTH
     second_depth = MIN_DEPTH
-    lost_score = -NEARLY
 
     def __init__(self, state: np.record, *, crowded: int = CROWDED) -> None:
+        super().__init__(state, prune=True)
         self._crowded = crowded
-        bounds = ("bounds", np.float64, (op.max_actions(state.dtype),))
-        extra = [("roots", np.int64), ("finished", np.int64), bounds]
-        super().__init__(op.workspace(state, depth=MAX_DEPTH, extra=extra, source=__file__))
         # Compile now, because the first searches only play at random.
-        self._search_depth(state.copy(), state, 1, None)
+        super().search(state, parity(state), SearchLimits(depth=1))
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
         """Return why the search does not support a game, or None if it does."""
         return one_game_only(info, state, rules.STATE)
 
-    def search(self, state: np.record, ev: np.record | None, limits: SearchLimits) -> SearchResult:
+    def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
         """Return the chosen move; the seed determines the order of moves.
 
         `state` must not be terminal and is not modified.
@@ -113,24 +89,8 @@ class ReferenceAgent(IterativeDeepening):
         actions = root_moves(state, limits.seed)
         if len(actions) > self._crowded:
             return SearchResult(actions[0], 0.0, 0, 0, (actions[0],))
-        return super().search(state, state if ev is None else ev, limits)
-
-    def _order_first(self, action: int) -> None:
-        """Keep the order of the moves, because the first of several equal ones is played."""
-
-    def _search_depth(
-        self, st: np.record, ev: np.record, depth: int, before: SearchResult | None
-    ) -> SearchResult:
-        """Search one depth; an interrupted one needs the best move of the previous depth."""
-        ws = self._ws
-        ws.finished, ws.line[0, 0] = 0, ws.moves[0, 0]
-        low, high = np.int64(-ALL - 1), np.int64(ALL + 1)
-        worth = int(_value(st, ws, low, high, np.int64(depth), np.int64(0)))
-        if before is not None and before.action not in ws.moves[0, : int(ws.finished)]:
-            return before
-        action, done = int(ws.line[0, 0]), depth - int(ws.finished < ws.roots)
-        value = WIN_SCORE if worth >= NEARLY else -WIN_SCORE if worth <= -NEARLY else float(worth)
-        return SearchResult(action, value, done, int(ws.nodes), (action,))
+        found = super().search(state, ev, limits)
+        return replace(found, value=WIN_SCORE * float(np.sign(found.value)))
 
     def _is_final(self, best: SearchResult) -> bool:
-        return abs(best.value) == WIN_SCORE
+        return best.value != 0.0 or super()._is_final(best)
