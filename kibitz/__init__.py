@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kibitz_bots.process import run as run
     from kibitz_bots.running.inprocess import play_locally as play_locally
+    from kibitz_bots.running.line_search import analyze as analyze
     from kibitz_bots.sdk import Bot as Bot
     from kibitz_bots.sdk import Budget as Budget
     from kibitz_bots.sdk import Decision as Decision
@@ -39,6 +40,7 @@ _OWNERS = {
     "Scene": "kibitz_games.core.scene",
     "TimeControl": "kibitz_protocol.wire.clocks",
     "Turn": "kibitz_bots.sdk",
+    "analyze": "kibitz_bots.running.line_search",
     "play_locally": "kibitz_bots.running.inprocess",
     "read_record": "kibitz_protocol.wire.recordfile",
     "run": "kibitz_bots.process",

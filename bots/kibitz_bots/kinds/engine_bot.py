@@ -85,7 +85,7 @@ class EngineBot(Bot):
         """Compile or load the code for matches with the options and seats of `state`."""
         sample = (lambda seed: state.copy()) if info.hidden else None
         result = self._find(state, SearchLimits(0.001, self._depth, sample=sample))
-        _line_notation(registry.get(info.name), state, result)
+        line_notation(registry.get(info.name), state, result)
         if (warm_up := getattr(self._search, "warm_up", None)) is not None:
             warm_up(state, self._ev)
         _WARM.add((self._kind, state.dtype))
@@ -127,7 +127,7 @@ class EngineBot(Bot):
             value=round(result.value, 3),
             depth=result.depth,
             nodes=result.nodes,
-            line=_line_notation(turn.match.game_rules, state, result),
+            line=line_notation(turn.match.game_rules, state, result),
         )
         return turn.move(result.action)
 
@@ -179,7 +179,7 @@ def _start_states(
     return starts
 
 
-def _line_notation(game: Game, state: np.record, result: SearchResult) -> list[str]:
+def line_notation(game: Game, state: np.record, result: SearchResult) -> list[str]:
     """Return the principal variation of a search in notation."""
     st, texts = state.copy(), []
     seat = op.to_act(st)

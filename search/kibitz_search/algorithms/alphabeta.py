@@ -445,9 +445,14 @@ def _store_value(
     best: Any,
     leaves: Int,
 ) -> Any:
-    """Store the value of a position and return it. `leaves` was ``ws.leaves`` before the search."""
+    """Store the value of a position and return it. `leaves` was ``ws.leaves`` before the search.
+
+    The root is not stored, because the search may leave out some of its moves.
+    """
     if ws.stop != 0:
         return 0.0
+    if ply == 0:
+        return best
     kind = EXACT
     if best >= beta:
         kind = LOWER

@@ -50,7 +50,8 @@ class IterativeDeepening(ABC):
         depth is always completed, regardless of the limits on time and nodes.
         """
         thinking = ThinkingTime(limits.seconds)
-        st, ws, actions = state.copy(), self._ws, root_moves(state, limits.seed)
+        st, ws = state.copy(), self._ws
+        actions = root_moves(state, limits.seed, limits.excluded)
         ws.nodes = ws.stop = ws.most = 0
         ws.moves[0, : len(actions)], ws.roots = actions, len(actions)
         self._losing.clear()

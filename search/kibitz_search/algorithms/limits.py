@@ -47,6 +47,9 @@ class SearchLimits:
     nodes: int = 0
     """The maximum number of positions, as counted by `SearchResult.nodes`; 0 for no limit. With
     only this limit, the result of a search does not depend on the machine."""
+    excluded: frozenset[int] = frozenset()
+    """Legal actions that the search must not choose, for finding the second best move. Only
+    searches with iterative deepening (`deepening`) support it; others ignore it."""
     on_improvement: ResultListener | None = None
     """A callback that long searches call with the best result so far. It must return quickly."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,12 +35,14 @@ class SearchResult:
     search."""
 
 
-def root_moves(state: np.record, seed: int | str) -> list[int]:
+def root_moves(state: np.record, seed: int | str, excluded: Collection[int] = ()) -> list[int]:
     """Return the legal actions of `state` in a random order drawn from `seed`.
 
-    Searches choose the first of several equally good actions.
+    Actions in `excluded` are left out; at least one other must be legal. Searches choose the first
+    of several equally good actions.
     """
     moves = np.zeros(op.max_actions(state.dtype), np.int32)
-    actions: list[int] = sorted(moves[: op.generate(state, moves)].tolist())
+    legal: list[int] = moves[: op.generate(state, moves)].tolist()
+    actions = sorted(action for action in legal if action not in excluded)
     random.Random(seed).shuffle(actions)
     return actions

@@ -86,7 +86,7 @@ class ReferenceAgent(Minimax):
 
         `state` must not be terminal and is not modified.
         """
-        actions = root_moves(state, limits.seed)
+        actions = root_moves(state, limits.seed, limits.excluded)
         if len(actions) > self._crowded:
             return SearchResult(actions[0], 0.0, 0, 0, (actions[0],))
         found = super().search(state, ev, limits)
