@@ -57,7 +57,7 @@ from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.core.game import GameInfo
 from kibitz_search.algorithms import hugepages
-from kibitz_search.algorithms.deepening import IterativeDeepening
+from kibitz_search.algorithms.deepening import IterativeDeepening, store_killer, update_pv
 from kibitz_search.algorithms.result import SearchResult
 from kibitz_search.algorithms.score import (
     DECIDED,
@@ -193,26 +193,13 @@ def _next_move(ws: op.Record, ply: Int, i: Int, n: Int) -> Int:
 @kernel
 def _store_cutoff(ws: op.Record, seat: Int, ply: Int, depth: Int, m: Int) -> Int:
     """Record that move `m` caused a cutoff."""
-    if ws.killers[ply, 0] != m:
-        ws.killers[ply, 1] = ws.killers[ply, 0]
-        ws.killers[ply, 0] = m
+    store_killer(ws, ply, m)
     at = m & (HISTORY_SIZE - 1)
     ws.history[seat, at] += depth * depth
     if ws.history[seat, at] >= HISTORY_MAX:
         for k in range(HISTORY_SIZE):
             ws.history[seat, k] >>= 1
     return at
-
-
-@kernel
-def _update_pv(ws: op.Record, ply: Int, m: Int) -> Int:
-    """Store `m`, followed by the best line at the next ply, as the best line at `ply`."""
-    length = np.int64(ws.lengths[ply + 1])
-    ws.line[ply, 0] = m
-    for k in range(length):
-        ws.line[ply, k + 1] = ws.line[ply + 1, k]
-    ws.lengths[ply] = length + 1
-    return length
 
 
 @kernel
@@ -262,7 +249,7 @@ def _quiesce(st: op.Record, ws: op.Record, ev: op.Record, ply: Int, alpha: Any, 
         op.undo(st, m)
         if value > best:
             best = value
-            _update_pv(ws, ply, m)
+            update_pv(ws, ply, m)
         if value >= beta:
             break
     return best
@@ -309,7 +296,7 @@ def _frontier(
         value = _after(st, ws, ev, ply, m, max(alpha, best), beta)
         if value > best:
             best = value
-            _update_pv(ws, ply, m)
+            update_pv(ws, ply, m)
             if value >= beta:
                 break
     return best
@@ -346,7 +333,7 @@ def _frontier_delta(
                 value = _after(st, ws, ev, ply, m, max(alpha, best), beta)
             if value > best:
                 best = value
-                _update_pv(ws, ply, m)
+                update_pv(ws, ply, m)
                 if value >= beta:
                     break
     return best
@@ -429,7 +416,7 @@ def _note_value(ws: op.Record, ply: Int, i: Int, m: Int, value: Any, low: Any) -
             ws.best = value
     if value <= low:
         return low
-    _update_pv(ws, ply, m)
+    update_pv(ws, ply, m)
     return value
 
 

@@ -16,10 +16,30 @@ from typing import ClassVar
 
 import numpy as np
 
+from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Record
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import SearchResult, root_moves
 from kibitz_search.algorithms.timer import ThinkingTime, stop_timer
+
+
+@kernel
+def update_pv(ws: Record, ply: Int, entry: Int) -> Int:
+    """Store `entry`, followed by the best line at the next ply, as the best line at `ply`."""
+    length = np.int64(ws.lengths[ply + 1])
+    ws.line[ply, 0] = entry
+    for k in range(length):
+        ws.line[ply, k + 1] = ws.line[ply + 1, k]
+    ws.lengths[ply] = length + 1
+    return length
+
+
+@kernel
+def store_killer(ws: Record, ply: Int, m: Int) -> None:
+    """Record that `m` caused a cutoff."""
+    if ws.killers[ply, 0] != m:
+        ws.killers[ply, 1] = ws.killers[ply, 0]
+        ws.killers[ply, 0] = m
 
 
 class IterativeDeepening(ABC):

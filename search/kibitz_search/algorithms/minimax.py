@@ -18,7 +18,7 @@ import numpy as np
 from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.core.game import GameInfo
-from kibitz_search.algorithms.deepening import IterativeDeepening
+from kibitz_search.algorithms.deepening import IterativeDeepening, update_pv
 from kibitz_search.algorithms.result import SearchResult
 from kibitz_search.algorithms.score import (
     DECIDED,
@@ -73,11 +73,7 @@ def _value(
             break
         if value > best:
             best = value
-            ws.line[ply, 0] = m
-            length = np.int64(ws.lengths[ply + 1])
-            for k in range(length):
-                ws.line[ply, k + 1] = ws.line[ply + 1, k]
-            ws.lengths[ply] = length + 1
+            update_pv(ws, ply, m)
         if ply == 0:
             ws.bounds[i] = value
             ws.finished += 1

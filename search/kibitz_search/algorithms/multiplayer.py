@@ -41,7 +41,7 @@ from kibitz_games.compiled import operations as op
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Record, Values
 from kibitz_games.core.game import GameInfo
-from kibitz_search.algorithms.deepening import IterativeDeepening
+from kibitz_search.algorithms.deepening import IterativeDeepening, store_killer, update_pv
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
 from kibitz_search.algorithms.timer import count_nodes
 from kibitz_search.algorithms.utility import expected_scores, relative_scores
@@ -102,23 +102,6 @@ def next_move(ws: Record, ply: Int, i: Int) -> Int:
             ws.promises[ply, k] = ws.promises[ply, k - 1]
         ws.moves[ply, i], ws.promises[ply, i] = m, promise
     return np.int64(ws.moves[ply, i])
-
-
-@kernel
-def store_killer(ws: Record, ply: Int, m: Int) -> None:
-    """Record that `m` caused a cutoff."""
-    if ws.killers[ply, 0] != m:
-        ws.killers[ply, 1] = ws.killers[ply, 0]
-        ws.killers[ply, 0] = m
-
-
-@kernel
-def update_pv(ws: Record, ply: Int, entry: Int) -> None:
-    """Store `entry`, followed by the best line at the next ply, as the best line at `ply`."""
-    ws.line[ply, ply] = entry
-    for k in range(ply + 1, ws.lengths[ply + 1]):
-        ws.line[ply, k] = ws.line[ply + 1, k]
-    ws.lengths[ply] = max(np.int64(ply + 1), np.int64(ws.lengths[ply + 1]))
 
 
 @kernel
@@ -204,7 +187,7 @@ def explore(
     If the search prunes, the value for the root's seat is exact between `alpha` and `beta`,
     otherwise a bound, and the other values are meaningless.
     """
-    ws.lengths[ply] = ply
+    ws.lengths[ply] = 0
     me, over, single = np.int64(ws.active[0]), op.terminal(st), ws.single_reply != 0
     if over or ply >= limit or (single and ply > 0 and op.evaluate(ev, st, me) >= WIN_SCORE):
         ws.open += np.int64(ply == limit and not over)

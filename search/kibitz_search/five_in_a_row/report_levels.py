@@ -29,6 +29,7 @@ from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Record
 from kibitz_games.core.game import GameInfo
 from kibitz_games.five_in_a_row import rules
+from kibitz_search.algorithms.deepening import update_pv
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import SearchResult, root_moves
 from kibitz_search.algorithms.support import one_game_only
@@ -134,11 +135,7 @@ def best_sum(
             return i64(0)
         if value > best:
             best = value
-            ws.line[ply, 0] = cell
-            length = i64(ws.lengths[ply + 1])
-            for k in range(length):
-                ws.line[ply, k + 1] = ws.line[ply + 1, k]
-            ws.lengths[ply] = length + 1
+            update_pv(ws, ply, cell)
             alpha = max(i64(alpha), value)
             if value >= beta:
                 return value
