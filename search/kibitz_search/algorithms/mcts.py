@@ -51,9 +51,9 @@ from kibitz_search.algorithms.limits import SearchLimits, StateSampler
 from kibitz_search.algorithms.playout import (
     MAX_PLIES,
     PLAYOUT_FIELDS,
+    best_prior,
     play_recorded,
     playout,
-    random_below,
     rng_state,
 )
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult, root_moves
@@ -196,21 +196,12 @@ def expand(st: Record, ws: Record, ev: Record, nodes: Any, node: Int, seat: Int)
         child = np.int64(nodes[child].next)
     if n == 0:
         return np.int64(-1)
-    best, most, equals = np.int64(-1), 0.0, np.int64(1)
-    for i in range(n):
-        m = np.int64(ws.moves[0, i])
-        score = op.move_prior(ev, st, m)
-        if best < 0 or score > most:
-            best, most, equals = m, score, np.int64(1)
-        elif score == most:
-            equals += 1
-            if random_below(ws.chance, equals) == 0:
-                best = m
     new = np.int64(ws.used)
     ws.used += 1
     leaf = nodes[new]
     leaf.total, leaf.exact = 0.0, UNKNOWN
-    leaf.action, leaf.seat, leaf.visits, leaf.seen = best, seat, 0, 1
+    leaf.action, leaf.seat = best_prior(st, ws, ev, n), seat
+    leaf.visits, leaf.seen = 0, 1
     leaf.first, leaf.next, leaf.open = 0, nodes[node].first, -1
     nodes[node].first = new
     nodes[node].open = n - 1

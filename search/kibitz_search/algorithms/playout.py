@@ -59,25 +59,31 @@ def bernoulli(chance: Any, epsilon: float) -> bool:
 
 
 @kernel
-def playout_action(st: Record, ws: Record, ev: Record, epsilon: float) -> Int:
-    """Choose an action for a playout; the state must not be terminal."""
-    moves = ws.moves[0]
-    n = np.int64(op.generate(st, moves))
-    if n == 1 or bernoulli(ws.chance, epsilon):
-        return np.int64(moves[random_below(ws.chance, n)])
-    best = np.int64(moves[0])
-    most = op.move_prior(ev, st, best)
-    equals = np.int64(1)
-    for i in range(1, n):
-        m = np.int64(moves[i])
+def best_prior(st: Record, ws: Record, ev: Record, n: Int) -> Int:
+    """Return the action with the highest prior of the first `n` in ``ws.moves[0]``.
+
+    Ties are broken at random; `n` must not be 0.
+    """
+    best, most, equals = np.int64(-1), -np.inf, np.int64(0)
+    for i in range(n):
+        m = np.int64(ws.moves[0, i])
         score = op.move_prior(ev, st, m)
-        if score > most:
+        if i == 0 or score > most:
             best, most, equals = m, score, np.int64(1)
         elif score == most:
             equals += 1
             if random_below(ws.chance, equals) == 0:
                 best = m
     return best
+
+
+@kernel
+def playout_action(st: Record, ws: Record, ev: Record, epsilon: float) -> Int:
+    """Choose an action for a playout; the state must not be terminal."""
+    n = np.int64(op.generate(st, ws.moves[0]))
+    if n == 1 or bernoulli(ws.chance, epsilon):
+        return np.int64(ws.moves[0, random_below(ws.chance, n)])
+    return best_prior(st, ws, ev, n)
 
 
 @kernel
