@@ -6,7 +6,6 @@ anywhere near the center, and the third where the position is most balanced.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from kibitz_games.compiled import operations as op
 from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row import rules
+from kibitz_search.algorithms.result import root_moves
 
 Judge = Callable[[np.record, int], "float | None"]
 """Searches a position to a depth in plies (0 for no limit). Returns its value for the color of the
@@ -43,25 +43,17 @@ def _colour(worth: float) -> tuple[int, float]:
     return (rules.TAKE_WHITE, worth) if worth > 0 else (rules.TAKE_BLACK, -worth)
 
 
-def _empty(state: np.record, seed: int | str) -> list[int]:
-    """Return the empty cells, shuffled by `seed`."""
-    moves = np.zeros(op.max_actions(state.dtype), np.int32)
-    cells: list[int] = moves[: op.generate(state, moves)].tolist()
-    random.Random(seed).shuffle(cells)
-    return cells
-
-
 def _near_centre(state: np.record, seed: int | str) -> int:
     width = int(state["width"])
     inner = range(max(0, width // 2 - 2), min(width, (width + 1) // 2 + 2))
-    cells = [cell for cell in _empty(state, seed) if all(at in inner for at in geo.place(cell))]
+    cells = [cell for cell in root_moves(state, seed) if all(at in inner for at in geo.place(cell))]
     return cells[0]
 
 
 def _balanced(state: np.record, judge: Judge, seed: int | str) -> tuple[int, float]:
     """Return the cell for the third stone that makes the position most balanced, and its value."""
     st: Any = state.copy()
-    cells = _empty(state, seed)
+    cells = root_moves(state, seed)
     best, least = cells[0], np.inf
     for cell in cells:
         op.play(st, cell)
