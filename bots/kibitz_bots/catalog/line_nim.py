@@ -46,10 +46,7 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/capstone",
         "the assignment's player: random at first, alpha-beta near the end",
-        EngineSpec(
-            imported(f"{_SEARCH}.reference_agent:ReferenceAgent"),
-            imported(f"{_SEARCH}.reference_agent:parity"),
-        ),
+        EngineSpec(imported(f"{_SEARCH}.reference_agent:ReferenceAgent")),
         (
             SEED,
             TIME,

@@ -73,23 +73,25 @@ class ReferenceAgent(Minimax):
     def __init__(self, state: np.record, *, crowded: int = CROWDED) -> None:
         super().__init__(state, prune=True)
         self._crowded = crowded
+        self._ev = parity(state)
         # Compile now, because the first searches only play at random.
-        super().search(state, parity(state), SearchLimits(depth=1))
+        super().search(state, self._ev, SearchLimits(depth=1))
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
         """Return why the search does not support a game, or None if it does."""
         return one_game_only(info, state, rules.STATE)
 
-    def search(self, state: np.record, ev: np.record, limits: SearchLimits) -> SearchResult:
+    def search(self, state: np.record, ev: np.record | None, limits: SearchLimits) -> SearchResult:
         """Return the chosen move; the seed determines the order of moves.
 
-        `state` must not be terminal and is not modified.
+        `state` must not be terminal and is not modified. `ev` is not used, because the player has
+        an evaluation of its own.
         """
         actions = root_moves(state, limits.seed, limits.excluded)
         if len(actions) > self._crowded:
             return SearchResult(actions[0], 0.0, 0, 0, (actions[0],))
-        found = super().search(state, ev, limits)
+        found = super().search(state, self._ev, limits)
         return replace(found, value=WIN_SCORE * float(np.sign(found.value)))
 
     def _is_final(self, best: SearchResult) -> bool:

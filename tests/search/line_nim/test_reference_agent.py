@@ -24,7 +24,7 @@ EV = parity(state([0]))
 
 def test_it_takes_any_move_of_many() -> None:
     st = state(maps.grow(1, 20))
-    founds = [SEARCH.search(st, EV, SearchLimits(seed=seed)) for seed in range(20)]
+    founds = [SEARCH.search(st, None, SearchLimits(seed=seed)) for seed in range(20)]
     assert {(found.depth, found.value, found.nodes) for found in founds} == {(0, 0.0, 0)}
     assert len({found.action for found in founds}) > 5
 
@@ -36,7 +36,7 @@ def test_few_moves_are_searched_to_the_end(seed: int) -> None:
     if len(GAME.legal(st)) > CROWDED:
         free = free[:4]
         st = state(free)
-    found = SEARCH.search(st, EV, SearchLimits())
+    found = SEARCH.search(st, None, SearchLimits())
     assert found.value == (WIN_SCORE if wins(free) else -WIN_SCORE)
     left = [cell for cell in free if cell not in geo.LINES[found.action]]
     assert not (wins(free) and wins(left))
@@ -47,13 +47,13 @@ def test_a_won_endgame_of_isolated_cells_is_never_lost() -> None:
     alone = cells("a1", "c1", "e1", "g1", "i1", "k1", "a3", "c3", "e3")
     for number in range(2, len(alone) + 1):
         st = state([*alone[:number], *cells("a12-b12")])
-        found = SEARCH.search(st, EV, SearchLimits(seed=number))
+        found = SEARCH.search(st, None, SearchLimits(seed=number))
         op.play(st, found.action)
         assert found.value == WIN_SCORE
         while not op.terminal(st):
             actions = GAME.legal(st)
             op.play(
-                st, actions[0] if int(st.side) else SEARCH.search(st, EV, SearchLimits()).action
+                st, actions[0] if int(st.side) else SEARCH.search(st, None, SearchLimits()).action
             )
         assert int(st.loser) == 1
 
@@ -66,15 +66,15 @@ def test_isolated_cells_are_seen() -> None:
 
 def test_the_depth_is_bounded() -> None:
     st = state(cells("a1", "c1", "e1", "g1", "i1-k1", "a3-b3", "d3-e3"))
-    assert SEARCH.search(st, EV, SearchLimits(depth=1)).depth == 1
-    assert SEARCH.search(st, EV, SearchLimits()).depth >= reference_agent.MIN_DEPTH
+    assert SEARCH.search(st, None, SearchLimits(depth=1)).depth == 1
+    assert SEARCH.search(st, None, SearchLimits()).depth >= reference_agent.MIN_DEPTH
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.001])
 def test_it_has_an_answer_whenever_it_is_stopped(seconds: float) -> None:
     st = state(cells("a1", "c1", "e1", "g1", "i1-k1", "a3-b3", "d3-e3"))
     before = st.tobytes()
-    assert SEARCH.search(st, EV, SearchLimits(seconds=seconds)).action in GAME.legal(st)
+    assert SEARCH.search(st, None, SearchLimits(seconds=seconds)).action in GAME.legal(st)
     assert st.tobytes() == before
 
 
@@ -98,12 +98,12 @@ def test_a_move_that_was_just_shown_to_lose_is_not_played() -> None:
     st = state(cells("a1", "c1", "e1", "g1", "i1-k1", "a3-b3", "d3-e3"))
     agent = ReferenceAgent(st)
     for nodes in range(20, 4000, 60):
-        found = agent.search(st, EV, SearchLimits(nodes=nodes))
+        found = agent.search(st, None, SearchLimits(nodes=nodes))
         assert found.action in GAME.legal(st)
         assert found.action not in agent._losing or len(agent._losing) == int(agent._ws.roots)
 
 
 def test_it_counts_the_moves_that_are_done_with() -> None:
     st = state(cells("a1-c1", "e1"))
-    SEARCH.search(st, EV, SearchLimits())
+    SEARCH.search(st, None, SearchLimits())
     assert int(SEARCH._ws.finished) == len(GAME.legal(st))
