@@ -50,7 +50,7 @@ def test_host_bots_and_a_spectator_each_on_their_own(kibitz: Kibitz) -> None:
         assert host.process.returncode == 0
         assert [match["result"]["cause"] for match in result["matches"]] == ["rules", "rules"]
         names = {line["name"] for line in result["standings"]}
-        assert names == {"ada", "bob", "Computer, level 2"}
+        assert names == {"ada", "bob", "house greedy-euclid"}
         lines = watch.rest().splitlines()
         assert watch.process.returncode == 0
         assert sum("begins" in line for line in lines) == 2

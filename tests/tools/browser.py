@@ -1,7 +1,10 @@
 """A real browser for tests of the pages: headless Chromium, driven by Playwright.
 
-`KIBITZ_TEST_CHROMIUM` is the path to Chromium; by default the one on the PATH is used. A
-`WatchedPage` records everything that must not happen on a page: console errors, failed requests,
+`KIBITZ_TEST_CHROMIUM` is the path to Chromium; by default one on the PATH is used, preferably
+`chromium-headless-shell`. It has no window, and opens a page with a fifth of the processor time
+that the whole browser takes in headless mode.
+
+A `WatchedPage` records everything that must not happen on a page: console errors, failed requests,
 requests to other origins, and violations of the content security policy.
 """
 
@@ -28,8 +31,9 @@ DESKTOP, PHONE, SCREEN_4K = (1280, 800), (360, 740), (3840, 2160)
 
 def chromium_path() -> str | None:
     """Return the Chromium to test with, None if there is none."""
-    said = os.environ.get("KIBITZ_TEST_CHROMIUM")
-    return said or shutil.which("chromium") or shutil.which("chromium-browser")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser")
+    chosen = os.environ.get("KIBITZ_TEST_CHROMIUM")
+    return chosen or next(filter(None, map(shutil.which, names)), None)
 
 
 async def launch(playwright: Playwright) -> Browser:

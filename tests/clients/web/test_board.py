@@ -9,23 +9,21 @@ from __future__ import annotations
 import itertools
 import json
 import mimetypes
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.async_api import async_playwright
 
 from kibitz_clients.web import site
 from kibitz_games.core.drawing import stage_of
 from tests.games.core.test_drawing import GOLDENS, golden_play, looks
+from tests.tools.browser import chromium_path, launch
 from tests.tools.paints import paint_between
 
-playwright = pytest.importorskip("playwright.async_api", reason="playwright is not installed")
-CHROMIUM = os.environ.get("KIBITZ_TEST_CHROMIUM") or shutil.which("chromium")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+needs_chromium = pytest.mark.skipif(chromium_path() is None, reason="chromium is not installed")
 
 COMPARED = 40
 """The minimum number of comparisons per play."""
@@ -99,9 +97,8 @@ async def test_a_board_that_was_painted_is_the_board_of_its_stage(path: Path) ->
         name = urlsplit(route.request.url).path[1:]
         await route.fulfill(body=files[name], content_type=mimetypes.guess_type(name)[0])
 
-    async with playwright.async_playwright() as engine:
-        flags = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = await engine.chromium.launch(executable_path=CHROMIUM, args=flags)
+    async with async_playwright() as engine:
+        browser = await launch(engine)
         page = await browser.new_page()
         trouble: list[str] = []
         page.on("pageerror", lambda error: trouble.append(str(error)))
