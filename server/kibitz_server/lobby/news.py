@@ -84,15 +84,18 @@ class NewsFeed:
         if not peer.leaving:
             peer.subscriptions[self._shown.id] = self
             self.insiders[peer] = player
-            self._send_whole(peer, player)
+            self._send_whole(peer)
 
     def watch(self, peer: Peer) -> None:
-        """Send the lobby and all later changes to a spectator, who must be allowed to watch."""
+        """Send the lobby and all later changes to a spectator, who must be allowed to watch.
+
+        A host or member that watches too sees what its role allows, such as the invite code.
+        """
         if not peer.leaving:
             peer.subscriptions[self._shown.id] = self
             self.spectators[peer] = None
             self.schedule()
-            self._send_whole(peer, None)
+            self._send_whole(peer)
 
     def unfollow(self, peer: Peer) -> None:
         """Stop the news that a connection receives as the host or a member."""
@@ -137,16 +140,13 @@ class NewsFeed:
         """Return the connections that receive news, without duplicates."""
         return {**dict.fromkeys(self.insiders), **self.spectators}
 
-    def _follows(self, peer: Peer, viewer: str | None) -> bool:
-        return peer in self.spectators if viewer is None else self.insiders.get(peer) == viewer
-
     # --- news ---------------------------------------------------------------------------------
 
     def send_snapshot(self, queue: SendQueue) -> None:
         """Send the whole lobby to a connection that missed changes (`SnapshotSource`)."""
         for peer in self.followers():
             if peer.send_queue is queue:
-                self._send_whole(peer, self.insiders.get(peer))  # None is a spectator
+                self._send_whole(peer)
                 return
         queue.caught_up(self)
 
@@ -168,7 +168,7 @@ class NewsFeed:
             large = len(frame) > LARGE_PATCH and len(frame) > len(self._whole(None))
             for peer in self.followers():
                 if large:
-                    self._send_view(peer, self.insiders.get(peer))
+                    self._send_view(peer)
                 elif peer is not apart_from:
                     peer.send_queue.send_droppable(frame, self)
 
@@ -186,21 +186,24 @@ class NewsFeed:
     def _present(self) -> dict[str, Any]:
         return changing_part(self._shown, self._presence.connected, len(self.spectators))
 
-    def _send_whole(self, peer: Peer, viewer: str | None) -> None:
-        """Send one connection the lobby, after all pending announcements; None is a spectator."""
-        self._pending.hold(0, partial(self._send_view, peer, viewer))
+    def _send_whole(self, peer: Peer) -> None:
+        """Send one connection the lobby, after all pending announcements."""
+        self._pending.hold(0, partial(self._send_view, peer))
 
-    def _send_view(self, peer: Peer, viewer: str | None) -> None:
+    def _send_view(self, peer: Peer) -> None:
         state, queue = self._shown, peer.send_queue
         queue.caught_up(self)
-        if state.closed or not self._follows(peer, viewer):
+        if state.closed or peer not in self.followers():
             return  # a view sent after `lobby_closed` would reopen the lobby at the client
         if self._timer is not None and self._wait_s() <= 0:
             self.send_changes(apart_from=peer)
-        queue.send_droppable(self._whole(viewer), self)
+        queue.send_droppable(self._whole(self.insiders.get(peer)), self)
 
     def _whole(self, viewer: str | None) -> bytes:
-        """Return a frame with the whole lobby as of the last news. The next patch applies to it."""
+        """Return a frame with the whole lobby as of the last news; None is a spectator.
+
+        The next patch applies to it.
+        """
         state = self._shown
         plies = self._plies(list(state.round.running))
         view = lobby_view(state, viewer, self._told, plies=plies)

@@ -94,6 +94,24 @@ def test_who_comes_back_is_told_the_whole_lobby_again(played: Played) -> None:
     assert [member["connected"] for member in whole["lobby"]["members"].values()] == [True, True]
 
 
+def test_a_member_or_host_that_also_watches_keeps_the_invite_code(played: Played) -> None:
+    settings = {
+        "seats": [{"kind": "open"}] * 2,
+        "programme": [{"game": "toy-grid"}],
+        "joinable": "invite",
+    }
+    hosted = played.host.ask("host", settings=settings)
+    lobby, invite = hosted["lobby"], hosted["invite"]
+    member, stranger = played.players[0], played.server.guest_client("eve")
+    member.ask("join", lobby=lobby, invite=invite)
+    for client, known in ((played.host, invite), (member, invite), (stranger, None)):
+        client.ask("join", lobby=lobby, role="spectator")
+        played.server.advance(1)
+        views = [each["lobby"] for each in client.messages() if each["type"] == "lobby"]
+        assert views[-1]["lobby"] == lobby
+        assert views[-1].get("invite") == known
+
+
 def test_who_goes_and_comes_back_is_told_to_the_others(played: Played) -> None:
     ada, bob = played.players
     start = heard(bob)
