@@ -34,7 +34,6 @@ from kibitz_server.storage.group_commit import Batch, Done
 from kibitz_server.storage.sqlite import journal
 from kibitz_server.storage.sqlite.compaction import Compaction, Share
 from kibitz_server.storage.sqlite.journal import Row, Segment
-from kibitz_server.storage.sqlite.log_file import LogFile
 from kibitz_server.storage.sqlite.watermark import MarkFile
 
 LOG = logging.getLogger("kibitz.store")
@@ -54,7 +53,6 @@ class SQLiteWriter:
         self.mark = MarkFile(path)
         self.mark.note(journal.last_row(db))
         self._path = path
-        self._log_file = LogFile(path)
         self._loop = loop
         self._compaction = compaction
         self._owner = secrets.token_hex(4)
@@ -140,8 +138,6 @@ class SQLiteWriter:
                 self._commit()
             except sqlite3.Error as error:
                 settled = partial(self._failed, error)
-            else:
-                self._log_file.committed()
             self._loop.call_soon_threadsafe(settled)
 
     def _commit(self) -> None:
