@@ -24,7 +24,7 @@ from tests.tools.browser import DESKTOP, launch
 from tests.tools.web_player import YOURS, play
 
 PICTURES: Final = Path(docs.generate.__file__).parents[1] / "images"
-BOARDS: Final = 4
+BOARDS: Final = 6
 """The running matches on the picture of the front page."""
 PATIENCE_MS: Final = 120_000
 
