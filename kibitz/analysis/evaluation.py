@@ -12,7 +12,6 @@ from kibitz_games.core.game import Game
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.records import Comment, Entry, Moved
 from kibitz_protocol.wire.values import Action
-from kibitz_search.algorithms.score import plies_to_end
 from kibitz_server.match.state import MatchState
 
 MOST_SWINGS = 5
@@ -45,11 +44,8 @@ class MoveEvaluation:
 
     @property
     def end_in(self) -> int | None:
-        """The number of plies to a proven win or loss, None if nothing is proven.
-
-        It is 0 if the bot did not report a number.
-        """
-        return None if self.value is None else plies_to_end(self.value)
+        """The number of plies to a proven win or loss, None if nothing is proven."""
+        return self.comment.end_in
 
     @property
     def proven(self) -> str | None:
@@ -57,18 +53,6 @@ class MoveEvaluation:
         if self.value is None or self.end_in is None:
             return None
         return "won" if self.value > 0 else "lost"
-
-
-def value_text(comment: Comment) -> str:
-    """Format the value of a comment: proven results in words, "-" if there is no value."""
-    value = comment.value
-    if value is None:
-        return "-"
-    end = plies_to_end(value)
-    if end is None:
-        return f"{value:+.2f}"
-    won = "won" if value > 0 else "lost"
-    return f"{won} in {end}" if end else won
 
 
 @dataclass(frozen=True)

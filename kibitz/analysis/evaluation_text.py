@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kibitz.analysis.evaluation import MoveEvaluation, Scale, Swing, costliest, value_text
+from kibitz.analysis.evaluation import MoveEvaluation, Scale, Swing, costliest
+from kibitz_clients.wording.descriptions import value_text
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_training.figures import line_chart
 

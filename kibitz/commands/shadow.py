@@ -93,7 +93,7 @@ async def _follow(
 
 
 def _line(answer: ShadowAnswer) -> str:
-    from kibitz.analysis.evaluation import value_text
+    from kibitz_clients.wording.descriptions import value_text
 
     value = value_text(answer.comment)
     played = answer.played or "nothing"

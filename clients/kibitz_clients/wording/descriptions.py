@@ -151,7 +151,7 @@ def comment_text(comment: Comment) -> str:
     """Format a bot's comment on its move: value, depth, nodes, expected line, text."""
     parts = []
     if comment.value is not None:
-        parts.append(_value_text(comment.value))
+        parts.append(value_text(comment))
     if comment.depth is not None:
         parts.append(f"d{comment.depth}")
     if comment.nodes is not None:
@@ -163,14 +163,14 @@ def comment_text(comment: Comment) -> str:
     return printable.line(" ".join(parts))
 
 
-DECIDED_VALUE = 1e6
-"""The value of a win in searches; that of a loss is the negative."""
-
-
-def _value_text(value: float) -> str:
-    if abs(value) >= DECIDED_VALUE:
-        return "wins" if value > 0 else "loses"
-    return f"{value:+z.2f}" if abs(value) < 100_000 else f"{value:+.3g}"
+def value_text(comment: Comment) -> str:
+    """Format the value of a comment: proven results in words, "-" if there is no value."""
+    if comment.value is None:
+        return "-"
+    if comment.end_in is not None:
+        won = "won" if comment.value > 0 else "lost"
+        return f"{won} in {comment.end_in}" if comment.end_in else won
+    return f"{comment.value:+z.2f}" if abs(comment.value) < 100_000 else f"{comment.value:+.3g}"
 
 
 def _count_text(number: int) -> str:

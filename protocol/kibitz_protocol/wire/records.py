@@ -213,14 +213,34 @@ class Setup(Strict):
     server: str = Field("", description="name and version of the server")
 
 
+PROVEN_WIN = 1e6
+"""The value of a won position in comments; each ply to the end takes 1 from it."""
+MAX_PLIES = 10_000
+"""The greatest depth in comments, in plies."""
+
+
 class Comment(Strict):
     """A bot's remark on its own move."""
 
-    value: float | None = None
-    depth: int | None = Field(None, ge=0, le=10_000)
+    value: float | None = Field(
+        None,
+        description="the value of the position for the seat that moved, in the bot's own unit; a"
+        " proven win is 1,000,000 minus the plies to it, a proven loss the negative",
+    )
+    depth: int | None = Field(None, ge=0, le=MAX_PLIES)
     nodes: Seq | None = None
     line: list[Line] | None = Field(None, max_length=32, fail_fast=True)
     text: Line | None = None
+
+    @property
+    def end_in(self) -> int | None:
+        """The number of plies to a proven win or loss, None if `value` proves nothing.
+
+        It is 0 if the bot did not say how many.
+        """
+        if self.value is None or abs(self.value) < PROVEN_WIN - MAX_PLIES:
+            return None
+        return max(0, round(PROVEN_WIN - abs(self.value)))
 
 
 class EntryBase(Strict):

@@ -32,6 +32,7 @@ game's `move_score` if it has none.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -43,6 +44,7 @@ from kibitz_games.compiled.operations import Record, Values
 from kibitz_games.core.game import GameInfo
 from kibitz_search.algorithms.deepening import IterativeDeepening, store_killer, update_pv
 from kibitz_search.algorithms.result import WIN_SCORE, SearchResult
+from kibitz_search.algorithms.terminal import PLY_DISCOUNT
 from kibitz_search.algorithms.timer import count_nodes
 from kibitz_search.algorithms.utility import expected_scores, relative_scores
 
@@ -314,11 +316,20 @@ class MultiplayerSearch(IterativeDeepening):
         done, played = depth - int(ws.finished < ws.roots), _played_line(st, line.tolist())
         # If all attack the root's seat, only its own value is exact.
         seats = 0 if ws.target == ws.active[0] else int(st["seats"])
-        values = tuple(ws.values[0, :seats].tolist())
-        return SearchResult(played[0], float(ws.best), done, int(ws.nodes), played, values)
+        values = tuple(map(_result_value, ws.values[0, :seats].tolist()))
+        value = _result_value(float(ws.best))
+        return SearchResult(played[0], value, done, int(ws.nodes), played, values)
 
     def _is_final(self, best: SearchResult) -> bool:
         return best.value >= self.decided or not self._ws.open
+
+
+def _result_value(best: float) -> float:
+    """Return a value of the root on the scale of `SearchResult`: a win in n plies is n below
+    `WIN_SCORE`. Values that prove no win or loss are unchanged.
+    """
+    plies = round((1.0 - abs(best) / WIN_SCORE) / PLY_DISCOUNT)
+    return math.copysign(WIN_SCORE - plies, best) if plies <= MAX_DEPTH else best
 
 
 def _played_line(st: np.record, line: list[int]) -> tuple[int, ...]:

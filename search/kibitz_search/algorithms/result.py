@@ -21,7 +21,8 @@ class SearchResult:
 
     action: int
     value: float
-    """The value of `action` for the seat to act, in the evaluation's units."""
+    """The value of `action` for the seat to act, in the evaluation's units. A win after `n` plies
+    is ``WIN_SCORE - n``, or `WIN_SCORE` if the search does not know `n`; a loss is the negative."""
     depth: int
     """The last depth that was searched completely, in plies."""
     nodes: int

@@ -86,8 +86,10 @@ def test_comments_say_value_depth_nodes_line_and_text() -> None:
     assert descriptions.comment_text(Comment(nodes=12_345)) == "12kn"
     assert descriptions.comment_text(Comment(value=250_000)) == "+2.5e+05"
     assert descriptions.comment_text(Comment(value=-0.001)) == "+0.00", "zero has no minus"
-    assert descriptions.comment_text(Comment(value=1e6, depth=3)) == "wins d3"
-    assert descriptions.comment_text(Comment(value=-1.2e6)) == "loses"
+    assert descriptions.comment_text(Comment(value=1e6, depth=3)) == "won d3"
+    assert descriptions.comment_text(Comment(value=1e6 - 7)) == "won in 7"
+    assert descriptions.comment_text(Comment(value=12 - 1e6)) == "lost in 12"
+    assert descriptions.comment_text(Comment(value=-1.2e6)) == "lost"
     assert descriptions.comment_text(Comment()) == ""
 
 

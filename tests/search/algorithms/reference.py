@@ -5,6 +5,7 @@ They share no code with the searches. Positions are copied rather than undone; t
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -50,6 +51,12 @@ def after(st: Any, action: int) -> Any:
     new = st.copy()
     op.play(new, action)
     return new
+
+
+def wins_at_once(st: Any) -> bool:
+    """Return whether the seat to act can finish with one move."""
+    seat = int(op.to_act(st))
+    return any(after(st, action).rank[seat] > 0 for action in actions(st))
 
 
 def own(st: Any, ev: Any, last: Last) -> Vector:
@@ -104,6 +111,12 @@ def lead(worths: Vector, seat: int) -> float:
         else:
             sure += WIN_SCORE * ((other == -WIN_SCORE) - (mine == -WIN_SCORE))
     return sure / len(others) + (mine - sum(rivals) / len(rivals) if rivals else 0.0)
+
+
+def reported(lead: float) -> float:
+    """Return a lead as searches report it: a win in n plies is n below `WIN_SCORE`."""
+    plies = (1 - abs(lead) / WIN_SCORE) / SOONER
+    return math.copysign(WIN_SCORE - plies, lead) if plies <= 100 else lead
 
 
 def minimax(st: Any, ev: Any, depth: int, me: int, last: Last | None = None, ply: int = 0) -> float:

@@ -10,6 +10,7 @@ import pytest
 
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
+from kibitz_search.algorithms.alphabeta import AlphaBeta
 from kibitz_search.algorithms.brs import Brs
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.maxn import Maxn
@@ -17,6 +18,7 @@ from kibitz_search.algorithms.maxprob import MaxProb
 from kibitz_search.algorithms.mpmix import MpMix
 from kibitz_search.algorithms.multiplayer import MAX_DEPTH
 from kibitz_search.algorithms.paranoid import Paranoid
+from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.cancellation import CancelToken
 from kibitz_search.chinese_checkers.evaluation import hand
 from tests.search.algorithms import reference as plain
@@ -48,6 +50,28 @@ def test_it_wins_at_once_if_it_can(kind: Any, seats: int) -> None:
         found = kind(last).search(last, hand(last), SearchLimits(depth=3, seed=seed))
         assert plain.after(last, found.action).rank[seat] > 0, (seat, found)
         assert len(found.line) == 1
+
+
+@pytest.mark.parametrize("kind", [Maxn, Paranoid, Brs, MpMix])
+def test_a_proven_result_says_how_many_plies_it_is_away(kind: Any) -> None:
+    decided = 0
+    for st in [*plain.positions(2, 1, size=2)][-6:]:
+        found = kind(st).search(st, hand(st), SearchLimits(depth=3))
+        exact = AlphaBeta(st, table=1, reductions=False)
+        wanted = exact.search(st, hand(st), SearchLimits(depth=3)).value
+        decided += abs(wanted) > WIN_SCORE / 2
+        assert found.value == pytest.approx(wanted)
+    assert decided
+
+
+@pytest.mark.parametrize("kind", [Maxn, Paranoid, Brs, MpMix])
+def test_the_first_of_three_to_finish_has_a_win_in_one_ply(kind: Any) -> None:
+    won = [
+        st for st in plain.positions(3, 1, size=2) if not st.rank.any() and plain.wins_at_once(st)
+    ]
+    for st in won:
+        assert kind(st).search(st, hand(st), SearchLimits(depth=1)).value == WIN_SCORE - 1
+    assert won
 
 
 @every

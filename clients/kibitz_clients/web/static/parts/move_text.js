@@ -93,16 +93,17 @@ export function commentText(comment) {
 
 /** Searches write a win after `n` plies as a million less `n`, and a loss as the negative. */
 const WIN = 1_000_000;
+const MAX_PLIES = 10_000;
 
 /** Whether a value means a proven win or loss. @param {number} value */
 export function isProved(value) {
-  return Math.abs(value) > WIN / 2;
+  return Math.abs(value) >= WIN - MAX_PLIES;
 }
 
 /** @param {number} value */
 export function valueText(value) {
   if (isProved(value)) {
-    const plies = Math.round(WIN - Math.abs(value));
+    const plies = Math.max(0, Math.round(WIN - Math.abs(value)));
     return `${value > 0 ? "won" : "lost"}${plies > 0 ? ` in ${plies}` : ""}`;
   }
   const rounded = Math.abs(value) >= 100 ? Math.round(value) : Math.round(value * 100) / 100;

@@ -205,6 +205,10 @@ export type Code = "malformed" | "too_large" | "unknown_type" | "version" | "hel
 
 /** A bot's remark on its own move. */
 export type Comment = {
+  /**
+   * the value of the position for the seat that moved, in the bot's own unit; a proven win is
+   * 1,000,000 minus the plies to it, a proven loss the negative
+   */
   value?: number;
   depth?: number;
   nodes?: number;
