@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeAlias
 
 from textual.app import App
@@ -78,7 +79,15 @@ class ServerRequests:
     def ask_lists(self, show: OnLists, refused: OnAnswer) -> None:
         """Request the lobbies and then the matches."""
         if self.online:
-            self._app.run_worker(self._ask_lists(show, refused), group="lists", exclusive=True)
+            self._ask("lists", partial(self._ask_lists, show, refused))
+
+    def _ask(self, group: str, ask: Callable[[], Awaitable[None]]) -> None:
+        """Run `ask` instead of the previous request of its group.
+
+        The function is called by its worker: a coroutine that is replaced before it starts would
+        never be awaited.
+        """
+        self._app.run_worker(ask, group=group, exclusive=True)
 
     async def _ask_lists(self, show: OnLists, refused: OnAnswer) -> None:
         try:
@@ -94,7 +103,7 @@ class ServerRequests:
 
     def fill_missing(self, match: str) -> None:
         if self._state.matches[match].missing() is not None:
-            self._app.run_worker(self._ask_history(match), group=f"history {match}", exclusive=True)
+            self._ask(f"history {match}", partial(self._ask_history, match))
 
     async def _ask_history(self, match: str) -> None:
         """Fetch the events from before this client joined, oldest first."""

@@ -162,6 +162,21 @@ async def test_enter_in_the_browser_opens_the_lobby_and_then_the_match(
         assert isinstance(app.screen, ServerBrowserScreen)
 
 
+@pytest.mark.filterwarnings("error")
+async def test_asking_again_before_the_first_request_starts_leaves_nothing_behind(
+    games: dict[str, Game], running: Record
+) -> None:
+    link = FakeServerConnection()
+    link.hall.match_list = [testing.brief(running)]
+    app = KibitzApp(games, link.connect, now=link.now)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        asked: list[int] = []
+        for _ in range(2):
+            app.requests.ask_lists(lambda _, matches: asked.append(len(matches)), pytest.fail)
+        await until(pilot, lambda: asked == [1])
+
+
 async def test_the_browser_keeps_its_row_when_the_lists_change(
     games: dict[str, Game], running: Record
 ) -> None:
