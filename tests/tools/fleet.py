@@ -40,8 +40,9 @@ from kibitz_protocol.wire.records import Setup, Spectating
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import Scalar
 from kibitz_protocol.wire.visibility import PUBLIC, Viewer
-from kibitz_server.match.history import read_events
+from kibitz_server.match.history import read_page
 from kibitz_server.match.record import restore
+from kibitz_server.match.state import MatchState
 from tests.tools.log_audit import Acknowledged, Observation, Sent, Shown, audit
 
 STOP_S = 10.0
@@ -365,6 +366,7 @@ def _replayed(
     more, first = True, 1
     own = None if viewer == PUBLIC else viewer  # seats do not see spectators' chat
     while more:
-        told, more = read_events(game, setup, lines, viewer, first, len(lines), own=own)
-        yield from ((event.entry.seq, encode(event)) for event in told)
-        first += len(told)
+        page = read_page(MatchState(game, setup), lines, viewer, first, len(lines), own=own)
+        yield from ((event.entry.seq, encode(event)) for event in page.events)
+        first += len(page.events)
+        more = page.more

@@ -24,7 +24,6 @@ from typing import Final, Protocol, TypeAlias
 
 from kibitz_server.directory.jobs import QueueFull
 from kibitz_server.housebots.process import HouseBotProcess, inherited_environment
-from kibitz_server.match.lru_cache import LRUCache
 
 LOG = logging.getLogger("kibitz.directory")
 PROCESS_TIMEOUT_S: Final = 300.0
@@ -63,8 +62,10 @@ class AnalysisLimits:
     each of them. Requests from this machine are not limited."""
     retry_after_ms: int = 30_000
     """The retry delay for clients whose request was refused because the queue is full."""
-    cache_bytes: int = 16 * 1024 * 1024
-    """The maximum memory for cached results."""
+    results: int = 64
+    """The number of latest results that are kept."""
+    result_bytes: int = 256 * 1024
+    """The maximum length of a result."""
 
 
 class AnalysisFailed(Exception):
@@ -107,8 +108,8 @@ class Analyses:
         self._limits = limits or AnalysisLimits()
         self._jobs: dict[str, _Job] = {}
         """The match that is analyzed now, then those that wait, in the order of their requests."""
-        self._finished: LRUCache[str, bytes | AnalysisFailed]
-        self._finished = LRUCache(self._limits.cache_bytes)
+        self._finished: dict[str, bytes | AnalysisFailed] = {}
+        """The latest results, oldest first."""
 
     def ask(
         self, match: str, plies: int, address: str | None = None, people: int = 0
@@ -148,9 +149,9 @@ class Analyses:
     async def _run(self) -> None:
         while self._jobs:
             match, job = next(iter(self._jobs.items()))
-            finished = await self._finish(match, job)
-            weight = len(finished) if isinstance(finished, bytes) else len(str(finished))
-            self._finished.put(match, finished, weight)
+            self._finished[match] = await self._finish(match, job)
+            if len(self._finished) > self._limits.results:
+                del self._finished[next(iter(self._finished))]
             del self._jobs[match]
 
     async def _finish(self, match: str, job: _Job) -> bytes | AnalysisFailed:
@@ -166,7 +167,7 @@ class Analyses:
         except Exception:  # a full disk, for example; continue with the other matches
             LOG.exception("the analysis of match %s failed", match)
             return AnalysisFailed("the analysis of this match failed; the server's log says why")
-        if len(finished) > limits.cache_bytes:
+        if len(finished) > limits.result_bytes:
             return AnalysisFailed("this match is too long to be analyzed here")
         return finished
 

@@ -29,10 +29,10 @@ from kibitz_server.match import branch as match_branch
 from kibitz_server.match import record
 from kibitz_server.match import report as match_report
 from kibitz_server.match.engine import MatchEngine
-from kibitz_server.match.history import NO_EVENTS, Page, PositionCache, read_page
+from kibitz_server.match.history import NO_EVENTS, Page, read_page
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.shown import seat_in
-from kibitz_server.match.state import BrokenLog
+from kibitz_server.match.state import BrokenLog, MatchState
 from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
@@ -57,7 +57,6 @@ class Archive:
     def __init__(self, directory: Directory, jobs: JobQueue) -> None:
         self.directory = directory
         self._jobs = jobs
-        self._positions = PositionCache()
 
     # --- reports ----------------------------------------------------------------------------
 
@@ -159,26 +158,18 @@ class Archive:
     ) -> Page:
         """Read and replay a page of a closed stream, given by its number, or of a running match."""
         first = max(1, request.first)
-        match = await asyncio.to_thread(self._positions.match_before, game, setup, first)
         last = first + request.count  # read one more entry, to know whether there are more
         if isinstance(source, int):
-            lines = await self._entries(setup.match, source, match.seq + 1, last)
+            lines = await self._entries(setup.match, source, 1, last)
         else:
-            seated = own is not None
-            newest = source.stream.durable if seated else source.spectators.seq
-            last = min(last, newest)
-            lines = await self.directory.store.lines(source.stream, match.seq + 1, last)
-        return await asyncio.to_thread(
-            read_page,
-            match,
-            lines,
-            viewer,
-            first,
-            request.count,
-            own=own,
-            wanted=wanted,
-            positions=self._positions,
-        )
+            newest = source.spectators.seq if own is None else source.stream.durable
+            lines = await self.directory.store.lines(source.stream, 1, min(last, newest))
+
+        def read() -> Page:
+            match = MatchState(game, setup)
+            return read_page(match, lines, viewer, first, request.count, own=own, wanted=wanted)
+
+        return await asyncio.to_thread(read)
 
     # --- matches that are reloaded ------------------------------------------------------
 

@@ -129,7 +129,7 @@ async def test_an_unexpected_error_fails_one_match_and_the_next_begins(
 
 
 async def test_the_cache_is_bounded_and_a_result_beyond_it_is_refused() -> None:
-    bench = Bench(AnalysisLimits(cache_bytes=100))
+    bench = Bench(AnalysisLimits(results=1, result_bytes=100))
     for match in ("m1", "m2"):
         bench.analyses.ask(match, 10)
         await turns()
