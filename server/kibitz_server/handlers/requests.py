@@ -43,7 +43,7 @@ class RequestHandlers:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
         self._hello = HelloHandler(directory)
-        archive = Archive(directory, JobQueue(directory.loop))
+        archive = Archive(directory, JobQueue())
         self._matches = matches = MatchHandlers(directory, archive)
         lists, lobbies = ListHandlers(directory), LobbyHandlers(directory, archive)
         watching = WatchHandlers(directory)
