@@ -33,8 +33,7 @@ from kibitz_server.net.downloads import Downloads
 from kibitz_server.net.guest_networks import GuestNetworks
 from kibitz_server.net.peer import Peer, PeerContext
 from kibitz_server.net.rate_limit import RateLimits
-from kibitz_server.net.send_limits import SendLimits
-from kibitz_server.net.send_queue import WriteBatcher
+from kibitz_server.net.send_queue import SendLimits, WriteBatcher
 from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
 from kibitz_server.net.turn_budget import TurnBudget

@@ -34,8 +34,7 @@ from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.http import PageSource
 from kibitz_server.net.peer import PeerContext
 from kibitz_server.net.rate_limit import Rate, RateLimits
-from kibitz_server.net.send_limits import SendLimits
-from kibitz_server.net.send_queue import WriteBatcher
+from kibitz_server.net.send_queue import SendLimits, WriteBatcher
 from kibitz_server.net.timeouts import TimeoutConfig, Timeouts
 from kibitz_server.net.turn_budget import TurnBudget
 from tests.server.fakes import HANDSHAKE, FakeTransport, client_frame, split_frames

@@ -21,7 +21,7 @@ from kibitz_server.net.connections import Quotas
 from kibitz_server.net.downloads import DownloadLimits
 from kibitz_server.net.guest_networks import GuestNetworks, guest_network
 from kibitz_server.net.rate_limit import UNLIMITED, RateLimits
-from kibitz_server.net.send_limits import SendLimits
+from kibitz_server.net.send_queue import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
 from kibitz_server.storage.location import Database, NodeIdentity, PostgresURL, database_of
 

@@ -2,10 +2,9 @@
 
 New subscribers receive the current hall (`HallNews`). While there are subscribers, the server
 compares the hall with its last state every `HALL_INTERVAL_S`. All subscribers get the same frame
-with a patch, or with the whole hall if that is shorter. Comparing states finds every change,
-whatever caused it. The hall shows only data that is on disk. Without subscribers nothing is
-computed or kept. A connection that reads too slowly misses patches, and receives the whole hall
-when it reads again.
+with a patch. Comparing states finds every change, whatever caused it. The hall shows only data that
+is on disk. Without subscribers nothing is computed or kept. A connection that reads too slowly
+misses patches, and receives the whole hall when it reads again.
 
 The size of the hall is limited: it contains the newest lobbies and running matches, and their total
 numbers. Rating lists are read from disk, infrequently and outside the event loop.
@@ -28,7 +27,6 @@ from kibitz_server.directory.other_nodes import LobbyLine, OtherNodes
 from kibitz_server.directory.registry import Registry
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.send_limits import LARGE_PATCH
 from kibitz_server.net.send_queue import SendQueue, message_frame
 from kibitz_server.rating.log import RatingLog
 
@@ -145,9 +143,6 @@ class Hall:
             return
         frame = message_frame(HallChanged(patch=patch))
         self._told, self._whole = seen, None
-        if len(frame) > LARGE_PATCH:
-            self._whole = message_frame(seen)
-            frame = min(frame, self._whole, key=len)
         for peer in self._subscribers:
             peer.send_queue.send_droppable(frame, self)
 

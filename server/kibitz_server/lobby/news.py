@@ -5,10 +5,9 @@ host or a member follows it from its `hello`, so all open pages of a player show
 
 A new follower receives the whole lobby, as the other followers know it. From then on, all followers
 receive the same messages: one for each match that begins or ends, and patches. The first patch is
-sent at once; later changes are combined into one patch per `NEWS_INTERVAL_S`. If a patch would be
-longer than the whole lobby, the whole lobby is sent instead. A connection that reads too slowly
-misses patches, and receives the whole lobby when it reads again. News contains only what is on
-disk, so a crash cannot undo it.
+sent at once; later changes are combined into one patch per `NEWS_INTERVAL_S`. A connection that
+reads too slowly misses patches, and receives the whole lobby when it reads again. News contains
+only what is on disk, so a crash cannot undo it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from kibitz_server.lobby.presence import Presence
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.lobby.views import changing_part, lobby_view
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.send_limits import LARGE_PATCH
 from kibitz_server.net.send_queue import SendQueue, message_frame
 from kibitz_server.storage.pending import PendingQueue
 
@@ -157,19 +155,13 @@ class NewsFeed:
             peer.send_queue.send(frame)
 
     def send_changes(self, apart_from: Peer | None = None) -> None:
-        """Send the changes now to everybody but `apart_from`; also works after `stop`.
-
-        If the patch would be longer than the whole lobby, send the whole lobby.
-        """
+        """Send the changes now to everybody but `apart_from`; also works after `stop`."""
         self._last_sent_at = self._loop.time()
         former, self._told = self._told, self._present()
         if patch := difference(former, self._told):
             frame = message_frame(LobbyChanged(lobby=self._shown.id, patch=patch))
-            large = len(frame) > LARGE_PATCH and len(frame) > len(self._whole(None))
             for peer in self.followers():
-                if large:
-                    self._send_view(peer)
-                elif peer is not apart_from:
+                if peer is not apart_from:
                     peer.send_queue.send_droppable(frame, self)
 
     def stop(self) -> None:

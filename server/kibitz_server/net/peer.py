@@ -42,8 +42,7 @@ from kibitz_server.net.guest_networks import GuestNetworks
 from kibitz_server.net.http import PageSource
 from kibitz_server.net.rate_limit import ChargeResult, RateLimiter, RateLimits
 from kibitz_server.net.round_trip import RoundTrip
-from kibitz_server.net.send_limits import SendLimits
-from kibitz_server.net.send_queue import SendQueue, WriteBatcher, message_frame
+from kibitz_server.net.send_queue import SendLimits, SendQueue, WriteBatcher, message_frame
 from kibitz_server.net.site import Site
 from kibitz_server.net.timeouts import Timeouts
 from kibitz_server.net.turn_budget import TurnBudget

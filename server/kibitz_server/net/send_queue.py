@@ -33,12 +33,12 @@ import logging
 from asyncio import AbstractEventLoop, WriteTransport
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_protocol.wire.messages import Answer, ServerMessage
-from kibitz_server.net.send_limits import SendLimits
 
 LOG = logging.getLogger("kibitz.net")
 PATIENT_AT_ONCE = 128
@@ -48,6 +48,16 @@ deterministic."""
 MAX_AWAITED = 16
 """The number of snapshots that a queue may have requested but not received. A match that waits for
 the disk sends its snapshot later, so one commit may release all of them at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendLimits:
+    """Limits on the output queued for a peer."""
+
+    high_water: int = 32 * 1024
+    """Bytes in the transport's buffer at which the transport pauses writing."""
+    frames_bytes: int = 256 * 1024
+    """Bytes of frames queued for a paused transport; beyond this limit the peer is too slow."""
 
 
 class SnapshotSource(Protocol):

@@ -273,28 +273,6 @@ def test_the_newest_are_told_and_how_many_there_are(server: VirtualServer) -> No
         assert newest(hall.lobbies)[-3:] == keys[:-1][:0:-1][-3:]
 
 
-@pytest.mark.parametrize(("large", "sent"), [(0, HallNews), (16 * 1024, HallChanged)])
-def test_the_whole_hall_is_sent_where_it_is_shorter_than_its_patch(
-    server: VirtualServer, large: int, sent: type[HallNews | HallChanged]
-) -> None:
-    hosts = players(server, 4)
-    eve = server.guest_client("eve")
-    keys = [(client, host(client)) for client in hosts for _ in range(3)]
-    eve.ask("subscribe", topic="hall")
-    with (
-        patch.object(hall_module, "LARGE_PATCH", large),
-        patch.object(hall_module, "HALL_INTERVAL_S", 5.0),
-    ):
-        server.advance(1)
-        for client, key in keys:
-            client.ask("close", lobby=key)
-        server.advance(6)
-    news = told(eve)
-    assert isinstance(news[-1], sent)
-    assert folded(news) == server.directory.hall._look()
-    assert folded(news).lobbies == {}
-
-
 def test_a_look_that_fails_is_made_up_for_by_the_next(
     server: VirtualServer, caplog: pytest.LogCaptureFixture
 ) -> None:

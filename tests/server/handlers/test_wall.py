@@ -11,7 +11,7 @@ import pytest
 from kibitz_protocol.wire.messages import MAX_WALL, WALL_MATCH_COST, Capabilities, Wall
 from kibitz_server.match.commands import Abort, Leave
 from kibitz_server.net.rate_limit import RateLimits
-from kibitz_server.net.send_limits import SendLimits
+from kibitz_server.net.send_queue import SendLimits
 from tests.server.match.toy_games import Grid, Veil
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server

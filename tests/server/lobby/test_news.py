@@ -289,20 +289,6 @@ def test_all_followers_know_the_same(
     assert known == known[:1] * 5
 
 
-def test_a_patch_that_is_longer_than_the_lobby_is_replaced_by_it(
-    gathering: tuple[VirtualServer, list[ScriptedClient], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server, (host, ada, *_), lobby = gathering
-    long = {"stopped": "x" * 5_000}
-    monkeypatch.setattr(news, "LARGE_PATCH", 1_000)
-    for patch, kind in (({"spectators": 7}, "lobby_changed"), (long, "lobby")):
-        monkeypatch.setattr(news, "difference", lambda *_, patch=patch: patch)
-        starts = len(host.messages()), len(ada.messages())
-        server.directory.lobbies[lobby].news.send_changes()
-        server.advance(1)
-        assert kinds(host, starts[0]) == kinds(ada, starts[1]) == [kind]
-
-
 def test_the_shared_part_is_made_once_for_all_who_come(
     gathering: tuple[VirtualServer, list[ScriptedClient], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

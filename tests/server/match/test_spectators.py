@@ -17,8 +17,7 @@ from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import EntryView, MatchViews, replay
-from kibitz_server.net.send_limits import SendLimits
-from kibitz_server.net.send_queue import SendQueue, WriteBatcher
+from kibitz_server.net.send_queue import SendLimits, SendQueue, WriteBatcher
 from tests.server.fakes import FakeLoop, FakeTransport, split_frames
 from tests.server.match.toy_games import Grid, MatchDriver, Veil, setup
 from tests.tools.view_follower import ViewFollower, as_text

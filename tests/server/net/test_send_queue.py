@@ -6,10 +6,10 @@ import pytest
 from websockets.frames import Frame, Opcode
 
 from kibitz_protocol.wire.frames import text_frame
-from kibitz_server.net.send_limits import SendLimits
 from kibitz_server.net.send_queue import (
     MAX_AWAITED,
     PATIENT_AT_ONCE,
+    SendLimits,
     SendQueue,
     WriteBatcher,
 )
