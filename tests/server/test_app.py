@@ -25,13 +25,14 @@ from kibitz_server.app import Config, running
 from kibitz_server.net.connection import Connection
 from kibitz_server.net.frames import FrameReader
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.send_limits import SendLimits
+from kibitz_server.net.send_queue import SendLimits
 from kibitz_server.net.timeouts import TimeoutConfig
 from kibitz_server.storage.errors import DatabaseInUse, ForeignDatabase
 from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.streams import Stored
 from tests.server.fakes import JsonClient, client_frame, connected, house_bot, wait_until
 from tests.server.match.toy_games import Grid, Race
+from tests.tools.transcripts import transcript
 
 pytestmark = pytest.mark.e2e
 ROOT = Path(__file__).parents[2]
@@ -390,7 +391,7 @@ async def audit(db: Path, moves: Moves) -> None:
     }
     for match in moves.acknowledged:
         if match not in logs:
-            finished = await store.transcript(match)
+            finished = await transcript(store, match)
             assert finished is not None, match
             logs[match] = finished.lines
     await store.close()
@@ -541,7 +542,7 @@ async def test_a_house_bot_that_crashes_is_named_as_the_cause(tmp_path: Path) ->
         end = await play_out(ada)
         causes = [seat.get("cause") for seat in end["result"]["seats"]]
         assert "crash" in causes
-        found = await server.directory.store.transcript(end["match"])
+        found = await transcript(server.directory.store, end["match"])
         assert found is not None
         notes = [json.loads(line).get("text", "") for line in found.lines]
         assert any("segmentation of faults" in note for note in notes)
@@ -564,7 +565,7 @@ async def test_a_stand_in_plays_on_for_who_went_away(tmp_path: Path) -> None:
             await bob.next("your_turn")
         end = await play_out(ada)
         assert end["result"]["cause"] == "rules"
-        found = await server.directory.store.transcript(end["match"])
+        found = await transcript(server.directory.store, end["match"])
         assert found is not None
         replaced = [entry for entry in map(json.loads, found.lines) if entry["kind"] == "replace"]
         assert [entry["player"]["name"] for entry in replaced] == ["house steady"]

@@ -24,7 +24,7 @@ from kibitz_server.storage.errors import (
 from kibitz_server.storage.group_commit import Waiting, tell_durable, tell_lost
 from kibitz_server.storage.interface import CLOSE_TIMEOUT_S, Expiry, PlayerRow, TokenRow
 from kibitz_server.storage.location import NodeIdentity
-from kibitz_server.storage.streams import Closed, Damaged, Kind, Stored, Stream, Transcript, Waiter
+from kibitz_server.storage.streams import Closed, Damaged, Kind, Stored, Stream, Waiter
 from tests.tools.fake_database import (
     Batch,
     FakeLink,
@@ -308,7 +308,7 @@ class FakeNodeStore:
 
     def damaged(self) -> list[Damaged]:
         rows = (row for row in self._database.streams.values() if row.state == "damaged")
-        return [Damaged(row.key, row.kind, row.lobby, 0, row.reason) for row in rows]
+        return [Damaged(row.key, row.kind, 0, row.reason) for row in rows]
 
     def summaries(self, kind: Kind, count: int) -> list[bytes]:
         rows = sorted(self._database.streams.values(), key=lambda row: -row.number)
@@ -324,11 +324,9 @@ class FakeNodeStore:
     def exists(self, key: str) -> bool:
         return key in self._keys
 
-    def summary(self, key: str) -> bytes | None:
-        return self._endings[key].summary if key in self._endings else None
-
-    def footer(self, key: str) -> bytes | None:
-        return self._endings[key].footer if key in self._endings else None
+    def ending(self, key: str) -> tuple[bytes | None, bytes | None]:
+        row = self._endings.get(key)
+        return (None, None) if row is None else (row.summary, row.footer)
 
     def set_aside_reason(self, key: str) -> str | None:
         return self._aside.get(key)
@@ -368,13 +366,6 @@ class FakeNodeStore:
 
     async def lines(self, stream: Stream, first: int, last: int) -> list[bytes]:
         return await self.entries(stream.number, first, min(last, max(stream.durable, 0)))
-
-    async def transcript(self, key: str, kind: Kind = "match") -> Transcript | None:
-        closed = await self.closed(key)
-        if closed is None or closed.kind != kind:
-            return None
-        lines = await self.entries(closed.number, 1, closed.tail)
-        return Transcript(closed.head, lines, closed.footer)
 
     async def ledger(self, after: int, count: int) -> list[tuple[int, bytes]]:
         found = await self.ask(lambda: list(self._database.ledger.values()))

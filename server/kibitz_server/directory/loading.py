@@ -72,9 +72,10 @@ class Loader:
         """Return the result of a match that is not running; None if there was no such match."""
         if not self._store.exists(match):
             return None
+        summary, footer = self._store.ending(match)
         return (
-            _result_in(MatchBrief, self._store.summary(match))
-            or _result_in(Footer, self._store.footer(match))
+            _result_in(MatchBrief, summary)
+            or _result_in(Footer, footer)
             or aborted_result(seats, DAMAGED_LOG)
         )
 

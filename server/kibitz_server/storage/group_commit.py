@@ -75,6 +75,10 @@ class Batch:
 Done: TypeAlias = Callable[[WriteFailed | None], None]
 
 
+def _ignore(entries: int, seconds: float) -> None:
+    """Observe nothing."""
+
+
 class GroupCommit:
     """Gathers batches, passes them to an engine, and notifies the waiters of the results."""
 
@@ -90,7 +94,7 @@ class GroupCommit:
         self._loop = loop
         self._write = write
         self._retries = tuple(retries)
-        self._observe = observe
+        self._observe = observe or _ignore
         self.on_failure: Callable[[StoreError], None] | None = None
         self.healthy = True
         self.failure: StoreError | None = None
@@ -222,7 +226,7 @@ class GroupCommit:
             of_lobby = stream is not None and stream.kind == "lobby"
             (of_lobbies if of_lobby else others).append(waiting)
         tell_durable(others)
-        self._report_commit(batch)
+        self._observe(len(batch.entries), time.perf_counter() - batch.started)
         if of_lobbies:  # lobbies do slow work in their callbacks, so send the frames of moves first
             self._loop.call_soon(self._end_telling, of_lobbies)
         else:
@@ -236,13 +240,6 @@ class GroupCommit:
             self._schedule_after_input()
         else:
             self._wake_flush_waiters()
-
-    def _report_commit(self, batch: Batch) -> None:
-        if self._observe is not None:
-            try:
-                self._observe(len(batch.entries), time.perf_counter() - batch.started)
-            except Exception:
-                LOG.exception("cannot record the metrics of a commit")
 
     def _wake_flush_waiters(self) -> None:
         """Wake callers of `flush`, since nothing is waiting for the disk."""

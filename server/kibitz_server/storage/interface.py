@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol, TypeAlias
 
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.streams import Closed, Damaged, Kind, Stored, Stream, Transcript, Waiter
+from kibitz_server.storage.streams import Closed, Damaged, Kind, Stored, Stream, Waiter
 
 PlayerKind: TypeAlias = Literal["bot", "human", "house"]
 UNHURRIED_S: Final = 0.25
@@ -412,11 +412,11 @@ class Store(Protocol):
         Finds closed lobbies only if `remembers_closed`.
         """
 
-    def summary(self, key: str) -> bytes | None:
-        """Return the summary of a closed match of an open lobby; None if the match is open."""
+    def ending(self, key: str) -> tuple[bytes | None, bytes | None]:
+        """Return the summary and the footer of a closed match of an open lobby.
 
-    def footer(self, key: str) -> bytes | None:
-        """Return the last line of a closed match of an open lobby, or None if there is none."""
+        Both are None for any other match.
+        """
 
     def set_aside_reason(self, key: str) -> str | None:
         """Return why a stream was set aside or accepted as lost; None if it was neither."""
@@ -448,9 +448,6 @@ class Store(Protocol):
 
     async def lines(self, stream: Stream, first: int, last: int) -> list[bytes]:
         """Return the durable entries `first` to `last` of a stream."""
-
-    async def transcript(self, key: str, kind: Kind = "match") -> Transcript | None:
-        """Return the complete text of a closed stream of that kind, or None."""
 
     async def ledger(self, after: int, count: int) -> list[tuple[int, bytes]]:
         """Return the rating ledger's lines after row number `after`, with their row numbers."""

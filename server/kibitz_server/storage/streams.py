@@ -89,18 +89,8 @@ class Damaged:
 
     key: str
     kind: Kind
-    owner: str | None
     sound: int
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Transcript:
-    """A stream's text: `footer` is absent while the match runs."""
-
-    head: bytes
-    lines: list[bytes]
-    footer: bytes | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from kibitz_server.net.connections import Quotas
 from kibitz_server.net.token_watch import close_void
 from tests.server.fakes import JsonClient, connected, house_bot, wait_until
 from tests.server.match.toy_games import Grid, Race, Veil, variant
+from tests.tools.transcripts import transcript
 
 GAMES = {
     game.info.name: game
@@ -495,7 +496,7 @@ async def test_a_balanced_game_is_played_in_blocks(house: Scenario) -> None:
         ended = await bob.next("match_ended")
         assert ended["match"]["block"] == 1
     assert seated == [["ada", "bob"], ["bob", "ada"]]
-    record = await house.server._store.transcript(snapshot["match"])
+    record = await transcript(house.server._store, snapshot["match"])
     assert record is not None
     assert read_setup(record.head).block == 1
 
@@ -564,7 +565,7 @@ async def test_matches_are_arranged_and_their_tags_are_in_news_and_records(house
     answer = await host.ask("arrange", lobby=lobby, matches=matches)
     assert [each["match"] for each in answer["matches"]] == [f"{lobby}-1-1", f"{lobby}-1-2"]
     assert answer["matches"][0]["result"] == ended["result"]
-    stored = await house.server._store.transcript(f"{lobby}-1-2")
+    stored = await transcript(house.server._store, f"{lobby}-1-2")
     assert stored is not None
     setup = read_setup(stored.head)
     assert (setup.tag, setup.rated, setup.seats[0].name) == ("b1.2", None, "bob")

@@ -20,6 +20,7 @@ from kibitz_server.storage.sqlite.journal import streams_in_journal
 from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.streams import Stream, Waiter
 from tests.server.rating.test_log import counted
+from tests.tools.transcripts import transcript
 
 DAYS = 90
 
@@ -122,7 +123,7 @@ async def test_a_portion_is_small_and_what_is_marked_is_not_found(past: Retentio
     past.later = DAYS + 1
     assert await past.retention.delete_some()
     assert await past.store.closed("old-1-2") is None
-    assert await past.store.transcript("old-1-2") is None
+    assert await transcript(past.store, "old-1-2") is None
     assert past.store.exists("old-1-2")
     for _ in range(2):
         assert await past.retention.delete_some()

@@ -3,27 +3,38 @@
 The server must answer a hello without waiting for the database, so it keeps all players and tokens
 in memory, at about half a kilobyte each. After each commit it updates them with its own writes. The
 operator's changes (`tokens.py`) are made under a lock and numbered in the column `change`, in
-commit order. Twice a second the server reads the changes since the last one it saw
-(`account_changes`). If nodes share the database, they number their own writes and deletions of
-guests in the same way, so that the other nodes read them.
+commit order. Twice a second the server reads the changes since the last one it saw (`watch`). If
+nodes share the database, they number their own writes and deletions of guests in the same way, so
+that the other nodes read them.
 """
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
+import logging
 from collections.abc import Collection, Iterable
 from typing import Any, Final
 
+import psycopg
+
 from kibitz_server.storage.group_commit import GroupCommit, Statement
 from kibitz_server.storage.interface import PlayerRow, TokenRow
+from kibitz_server.storage.location import PostgresURL
 from kibitz_server.storage.postgres.connection import (
+    READ_TIMEOUT_S,
     Connection,
+    LastingConnection,
     SyncConnection,
+    connect_async,
 )
 from kibitz_server.storage.postgres.schema import ACCOUNTS_LOCK
 from kibitz_server.storage.streams import Waiter
 from kibitz_server.storage.token_register import values_of
 
+LOG = logging.getLogger("kibitz.store")
+POLL_S: Final = 0.5
+"""Seconds between reads of the accounts."""
 _PLAYERS = "SELECT key, name, kind, account, skeleton, created, secret, change FROM player"
 _DELETED = "SELECT key, change FROM deleted_guest WHERE change > %s"
 _TOKENS = "SELECT hash, player, expires, revoked, change FROM token"
@@ -153,6 +164,19 @@ class PostgresPlayers:
             self._secrets[row.key] = secret
 
     # --- the operator's changes -------------------------------------------------------------
+
+    async def watch(self, url: PostgresURL) -> None:
+        """Read other programs' changes regularly, on a connection of its own, until canceled."""
+        connection = LastingConnection(lambda: connect_async(url), READ_TIMEOUT_S)
+        try:
+            while True:
+                try:
+                    await connection.use(self.take_up)
+                except (psycopg.Error, OSError) as error:
+                    LOG.warning("cannot read changed accounts, will retry: %s", error)
+                await asyncio.sleep(POLL_S)
+        finally:
+            await connection.close()
 
     async def take_up(self, db: Connection) -> None:
         """Read the changes since the last call.

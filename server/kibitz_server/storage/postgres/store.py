@@ -23,7 +23,6 @@ from kibitz_server.storage.group_commit import RETRY_DELAYS_S, GroupCommit, Stat
 from kibitz_server.storage.interface import CLOSE_TIMEOUT_S
 from kibitz_server.storage.location import NodeIdentity, PostgresURL
 from kibitz_server.storage.postgres import streams
-from kibitz_server.storage.postgres.account_changes import watch
 from kibitz_server.storage.postgres.connection import (
     Connection,
     Readers,
@@ -43,7 +42,6 @@ from kibitz_server.storage.streams import (
     Stored,
     StoredCheckpoint,
     Stream,
-    Transcript,
     Waiter,
 )
 
@@ -88,7 +86,7 @@ class PostgresStore:
         self.expiry = PostgresExpiry(
             self.commits, self._readers, self.players.deleted, shared=node is not None
         )
-        self._watch = [loop.create_task(watch(url, self.players.take_up))]
+        self._watch = [loop.create_task(self.players.watch(url))]
         if self.nodes is not None:
             self._watch.append(loop.create_task(self.nodes.run()))
 
@@ -254,7 +252,7 @@ class PostgresStore:
             return streams.load(self._start.db, row, None)
 
     def damaged(self) -> list[Damaged]:
-        sql = "SELECT key, kind, owner, coalesce(sound, 0), reason FROM stream"
+        sql = "SELECT key, kind, coalesce(sound, 0), reason FROM stream"
         rows = self._start.rows(f"{sql} WHERE state = 'damaged' ORDER BY number")
         return [Damaged(*row) for row in rows]
 
@@ -272,13 +270,7 @@ class PostgresStore:
     def exists(self, key: str) -> bool:
         return self._lobbies.exists(key)
 
-    def summary(self, key: str) -> bytes | None:
-        return self._ending(key)[0]
-
-    def footer(self, key: str) -> bytes | None:
-        return self._ending(key)[1]
-
-    def _ending(self, key: str) -> tuple[bytes | None, bytes | None]:
+    def ending(self, key: str) -> tuple[bytes | None, bytes | None]:
         if not self._start.open:
             return self._lobbies.endings.get(key, (None, None))
         sql = "SELECT summary, footer FROM stream WHERE key = %s AND state = 'closed'"
@@ -318,9 +310,6 @@ class PostgresStore:
     async def lines(self, stream: Stream, first: int, last: int) -> list[bytes]:
         last = min(last, stream.durable)
         return await self._readers.read(lambda db: streams.lines(db, stream.number, first, last))
-
-    async def transcript(self, key: str, kind: Kind = "match") -> Transcript | None:
-        return await self._readers.read(lambda db: streams.transcript(db, key, kind))
 
     async def ledger(self, after: int, count: int) -> list[tuple[int, bytes]]:
         async def query(db: Connection) -> list[tuple[int, bytes]]:

@@ -15,11 +15,9 @@ from kibitz_server.storage.errors import DamagedStream, NotStored, StoreError
 from kibitz_server.storage.postgres.connection import Connection, SyncConnection
 from kibitz_server.storage.streams import (
     Closed,
-    Kind,
     Stored,
     StoredCheckpoint,
     Stream,
-    Transcript,
 )
 
 Row: TypeAlias = tuple[Any, ...]
@@ -147,18 +145,6 @@ async def lines(db: Connection, number: int, first: int, last: int) -> list[byte
     """Return entries of a stream, which may be open."""
     sql = "SELECT line FROM entry WHERE stream = %s AND seq BETWEEN %s AND %s ORDER BY seq"
     return [bytes(row[0]) async for row in await db.execute(sql, (number, first, last))]
-
-
-async def transcript(db: Connection, key: str, kind: Kind) -> Transcript | None:
-    row = await _one(
-        db,
-        "SELECT number, head, footer, coalesce(tail, 0) FROM stream"
-        " WHERE key = %s AND kind = %s AND state = 'closed'",
-        (key, kind),
-    )
-    if row is None:
-        return None
-    return Transcript(row[1], await entries(db, row[0], 1, row[3]), row[2])
 
 
 async def _one(db: Connection, sql: str, values: tuple[Any, ...]) -> Row | None:

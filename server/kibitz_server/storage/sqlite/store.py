@@ -25,6 +25,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
 from kibitz_server.storage.errors import DamagedStream, StoreError
@@ -52,7 +53,6 @@ from kibitz_server.storage.streams import (
     Stored,
     StoredCheckpoint,
     Stream,
-    Transcript,
     Waiter,
 )
 
@@ -233,7 +233,7 @@ class SQLiteStore:
         """
         with translate_errors(self.path):
             rows = self._readers.rows(
-                "SELECT key, kind, owner, coalesce(sound, 0), reason FROM stream"
+                "SELECT key, kind, coalesce(sound, 0), reason FROM stream"
                 " WHERE state = 'damaged' ORDER BY number"
             )
             return [Damaged(*row) for row in rows]  # type: ignore[arg-type]
@@ -280,17 +280,11 @@ class SQLiteStore:
         )
         return None if row is None else str(row[0])
 
-    def summary(self, key: str) -> bytes | None:
-        row = self._readers.row(
-            "SELECT summary FROM stream WHERE key = ? AND state = 'closed'", (key,)
+    def ending(self, key: str) -> tuple[bytes | None, bytes | None]:
+        row: Any = self._readers.row(
+            "SELECT summary, footer FROM stream WHERE key = ? AND state = 'closed'", (key,)
         )
-        return row[0] if row is not None and isinstance(row[0], bytes) else None
-
-    def footer(self, key: str) -> bytes | None:
-        row = self._readers.row(
-            "SELECT footer FROM stream WHERE key = ? AND state = 'closed'", (key,)
-        )
-        return row[0] if row is not None and isinstance(row[0], bytes) else None
+        return (None, None) if row is None else row
 
     def exists(self, key: str) -> bool:
         return self._readers.row("SELECT 1 FROM stream WHERE key = ?", (key,)) is not None
@@ -314,9 +308,6 @@ class SQLiteStore:
 
     async def entries_of_size(self, number: int, first: int, size: int) -> list[bytes]:
         return await self._readers.read(lambda db: streams.entries(db, number, first, size=size))
-
-    async def transcript(self, key: str, kind: Kind = "match") -> Transcript | None:
-        return await self._readers.read(lambda db: streams.transcript(db, key, kind))
 
     async def lines(self, stream: Stream, first: int, last: int) -> list[bytes]:
         last = min(last, stream.durable)

@@ -9,7 +9,7 @@ from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
 from kibitz_server.storage.errors import DamagedStream, NotStored, StoreError
 from kibitz_server.storage.sqlite import journal
 from kibitz_server.storage.sqlite.connection import blob
-from kibitz_server.storage.streams import Kind, Stored, StoredCheckpoint, Stream, Transcript
+from kibitz_server.storage.streams import Kind, Stored, StoredCheckpoint, Stream
 
 
 def load(
@@ -187,15 +187,3 @@ def _link_before(db: sqlite3.Connection, number: int, first: int) -> str:
     if row is None:
         raise DamagedStream(first - 1, f"entries before {first} are missing")
     return str(row[0])
-
-
-def transcript(db: sqlite3.Connection, key: str, kind: Kind) -> Transcript | None:
-    row = db.execute(
-        "SELECT number, head, footer FROM stream WHERE key = ? AND kind = ? AND state = 'closed'",
-        (key, kind),
-    ).fetchone()
-    if row is None:
-        return None
-    number, head, footer = row
-    found = load(db, number, key, "match", head)
-    return Transcript(found.head, found.lines, None if footer is None else blob(footer))

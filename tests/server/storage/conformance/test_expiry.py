@@ -17,6 +17,7 @@ from tests.server.storage.conformance.engines import (
     line,
     written,
 )
+from tests.tools.transcripts import transcript
 
 LATER = 2**40
 """A time after the start of all streams."""
@@ -59,7 +60,7 @@ async def test_a_closed_stream_goes_piece_by_piece_and_its_lobby_after_it(engine
     assert match.number not in await expiry.pinned()
     await done(store, lambda waiter: expiry.mark_deleted([match.number, other.number], waiter))
     assert await store.closed("abc-m1") is None
-    assert await store.transcript("abc-m2") is None
+    assert await transcript(store, "abc-m2") is None
     portions = 0
     while remains := await expiry.remains(1):
         await done(store, partial(expiry.delete_remains, remains))

@@ -18,6 +18,7 @@ from tests.server.storage.conformance.engines import (
     lines,
     written,
 )
+from tests.tools.transcripts import transcript
 
 
 async def test_nothing_is_told_before_the_commit_and_then_in_order(store: Store) -> None:
@@ -148,9 +149,9 @@ async def test_a_closed_stream_has_no_checkpoint_and_is_read_in_pieces(store: St
     assert await store.entries_of_size(stream.number, 10, 1) == lines(10, 10)
     assert await store.entries_of_size(stream.number, 699, 10**6) == lines(699, 700)
     assert await store.entries_of_size(stream.number, 1, 10**6) == lines(1, 700)
-    transcript = await store.transcript("m1")
-    assert transcript is not None
-    assert (transcript.lines, transcript.footer) == (lines(1, 700), b"footer")
+    found = await transcript(store, "m1")
+    assert found is not None
+    assert (found.lines, found.footer) == (lines(1, 700), b"footer")
 
 
 async def test_what_is_not_closed_is_not_told_of(store: Store) -> None:
@@ -158,7 +159,7 @@ async def test_what_is_not_closed_is_not_told_of(store: Store) -> None:
     await store.flush()
     assert await store.closed("m1") is None
     assert await store.closed("nothing") is None
-    assert await store.transcript("m1") is None
+    assert await transcript(store, "m1") is None
 
 
 async def test_an_open_stream_is_read_as_far_as_it_is_durable(store: Store) -> None:
@@ -182,7 +183,7 @@ async def test_what_exists(engine: Engine) -> None:
     await store.close()
     store = engine.open()
     assert store.exists("m1")
-    assert (store.summary("m1"), store.footer("m1")) == (b"summary", b"footer")
+    assert store.ending("m1") == (b"summary", b"footer")
     assert store.lobby_head("L1") == b"head of L1"
     assert store.lobby_head("m1") is None
     [stored] = store.load("lobby")

@@ -204,7 +204,7 @@ async def test_a_store_forgets_what_only_an_open_lobby_asks_about(url: PostgresU
         assert store.exists(key)
         assert all(store.exists(match.key) for match in matches)
         await store.reload([key])
-        assert store.summary(matches[0].key) == b"summary"
+        assert store.ending(matches[0].key)[0] == b"summary"
         store.finish(lobby, None, b"closed")
         alone = written(store, f"alone{number}", 1)
         store.finish(alone, b"end", b"summary")

@@ -26,6 +26,7 @@ from kibitz_server.storage.sqlite import journal
 from kibitz_server.storage.sqlite.schema import connect_admin
 from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.streams import Stored, Stream
+from tests.tools.transcripts import transcript
 
 
 class RecordingWaiter:
@@ -243,11 +244,11 @@ async def test_a_finished_stream_is_a_transcript_and_not_restored(path: Path) ->
     await store.flush()
     for _ in range(2):
         for number, count in enumerate((0, 5, 32, 50)):
-            found = await store.transcript(f"m{number}")
+            found = await transcript(store, f"m{number}")
             assert found is not None
             assert (found.lines, found.footer) == (lines(1, count), b'{"kind":"end"}')
         assert store.summaries("match", 2) == [b'{"n":3}', b'{"n":2}']
-        assert store.summary("m1") == b'{"n":1}'
+        assert store.ending("m1")[0] == b'{"n":1}'
         store = await reopened(store, path)
         assert store.load("match") == []
     await store.close()
@@ -256,9 +257,9 @@ async def test_a_finished_stream_is_a_transcript_and_not_restored(path: Path) ->
 async def test_an_open_stream_has_no_transcript(store: SQLiteStore) -> None:
     written(store, count=3)
     await store.flush()
-    assert await store.transcript("m1") is None
-    assert await store.transcript("other") is None
-    assert store.summary("m1") is None
+    assert await transcript(store, "m1") is None
+    assert await transcript(store, "other") is None
+    assert store.ending("m1")[0] is None
     assert store.exists("m1")
     assert not store.exists("other")
 
@@ -776,7 +777,7 @@ async def test_a_reloaded_stream_is_compacted_and_closed_like_any_other(path: Pa
             await asyncio.sleep(0.001)
     store.finish(stream, b"{}", b"{}")
     await store.flush()
-    found = await store.transcript("m1")
+    found = await transcript(store, "m1")
     assert found is not None
     assert found.lines == lines(1, 59)
     assert store._readers.row("SELECT value > 0 FROM setting", ()) == (1,)
@@ -845,8 +846,8 @@ async def test_the_file_is_synced_at_every_commit(store: SQLiteStore) -> None:
 async def test_closing_leaves_no_thread_and_no_lock(path: Path) -> None:
     before = threading.active_count()
     store = opened(path)
-    written(store, count=3)
-    await store.transcript("m1")
+    stream = written(store, count=3)
+    await store.entries(stream.number, 1, 3)
     await store.close()
     assert threading.active_count() == before
     assert not exists(f"{path}-wal")
@@ -861,7 +862,7 @@ async def test_who_reads_after_the_closing_is_told(path: Path) -> None:
     with pytest.raises(StoreError, match="the database is closed"):
         await store.reload([stream.key])
     with pytest.raises(StoreError, match="the database is closed"):
-        await store.transcript(stream.key)
+        await store.entries(stream.number, 1, 3)
 
 
 async def test_what_a_checkpoint_has_replaced_is_not_read(path: Path) -> None:

@@ -52,6 +52,7 @@ from kibitz_server.storage.sqlite.store import SQLiteStore
 from kibitz_server.storage.sqlite.watermark import MarkFile
 from kibitz_server.storage.sqlite.writer import SQLiteWriter
 from kibitz_server.storage.streams import Stored, Stream
+from tests.tools.transcripts import transcript
 from tests.tools.virtual_time import Scheduler, VirtualLoop
 
 SUFFIXES = ("", "-wal", "-mark")
@@ -532,7 +533,7 @@ class StoreMachine(RuleBasedStateMachine):
         assert self.it.damaged() == []
         there = {stored.stream.key: stored for stored in self.it.load("match")}
         for key, model in list(self.models.items()):
-            closed = self.it.summary(key) is not None
+            closed = self.it.ending(key)[0] is not None
             if key in there:
                 assert not model.closed, f"{key} was closed"
                 model.check(there[key].lines, "after a crash")
@@ -579,7 +580,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def transcript(self, key: str) -> list[bytes]:
         try:
-            cast(Any, self.it.transcript(key)).send(None)
+            cast(Any, transcript(self.it, key)).send(None)
         except StopIteration as done:
             return list(done.value.lines)
         raise AssertionError("it waited")
@@ -652,7 +653,7 @@ class StoreMachine(RuleBasedStateMachine):
                     assert suspects is None or model.stream.number in suspects
                     assert reported[key].sound <= len(model.lines)
                 else:
-                    gone = model.told == -1 or store.summary(key) is not None
+                    gone = model.told == -1 or store.ending(key)[0] is not None
                     assert gone, f"{key} vanished"
         finally:
             store.crash()
