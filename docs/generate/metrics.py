@@ -44,12 +44,9 @@ def families() -> Iterator[Metric]:
     """Yield every metric family, with a sample for each of its possible labels."""
     metrics = Metrics()
     metrics.gauges = lambda: dict.fromkeys(GAUGES, 0)
-    for cause in Cause:
-        metrics.ended(cause)
-    for code in Code:
-        metrics.refused(code)
-    for reason in drop_reasons():
-        metrics.dropped(reason)
+    metrics.finished.update(Cause)
+    metrics.refusals.update(Code)
+    metrics.drops.update(drop_reasons())
     metrics.moved_lobbies.update(["taken", "lost"])
     return metrics.collect()
 
@@ -58,7 +55,7 @@ def drop_reasons() -> list[str]:
     """Return the reasons for dropped connections that appear in the server's sources."""
     folder = Path(kibitz_server.__file__).parent
     sources = "\n".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
-    return sorted({*re.findall(r'metrics\.dropped\("([^"]+)"\)', sources)})
+    return sorted({*re.findall(r'metrics\.drops\["([^"]+)"\]', sources)})
 
 
 def _label(family: Metric) -> str:

@@ -88,21 +88,9 @@ class Metrics:
             made.observe(milliseconds / 1000, count)
         return made
 
-    def ended(self, cause: Cause) -> None:
-        self.finished[cause] += 1
-
-    def refused(self, code: Code) -> None:
-        self.refusals[code] += 1
-
-    def dropped(self, why: str) -> None:
-        self.drops[why] += 1
-
     def committed(self, entries: int, seconds: float) -> None:
         self.commit_entries.observe(entries)
         self.commit_seconds.observe(seconds)
-
-    def lagged(self, seconds: float) -> None:
-        self.loop_lag.observe(seconds)
 
     # --- prometheus -------------------------------------------------------------------------
 

@@ -20,12 +20,12 @@ def test_a_histogram_counts_up_to_and_including_its_bounds() -> None:
 def test_the_page_says_everything_that_was_counted() -> None:
     metrics = Metrics()
     metrics.move_ms[3] += 1
-    metrics.ended(Cause.TIME)
-    metrics.refused(Code.STALE)
-    metrics.dropped("flood")
+    metrics.finished[Cause.TIME] += 1
+    metrics.refusals[Code.STALE] += 1
+    metrics.drops["flood"] += 1
     metrics.moved_lobbies["taken"] += 3
     metrics.committed(7, 0.003)
-    metrics.lagged(0.2)
+    metrics.loop_lag.observe(0.2)
     metrics.gauges = lambda: {"connections": 12}
     samples = {
         (sample.name, *sorted(sample.labels.values())): sample.value

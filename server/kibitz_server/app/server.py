@@ -195,7 +195,7 @@ async def _start(
         raise
     clock = ServerClock(loop)
     turns = TurnBudget(loop)
-    timeouts = Timeouts(loop, config.patience, turns, metrics.lagged, clock.seconds)
+    timeouts = Timeouts(loop, config.patience, turns, metrics.loop_lag.observe, clock.seconds)
     url = config.url("ws", port)
     directory = Directory(
         loop=loop,

@@ -83,7 +83,7 @@ class Connection(asyncio.Protocol):
         self._exchange = HttpExchange(context, self.peer, self)
         context.timeouts.connected(self.peer, self._exchange.overdue)
         if not context.handler.admit(self.peer):
-            context.metrics.dropped("too many connections")
+            context.metrics.drops["too many connections"] += 1
             self._exchange.reply(http.BUSY)
 
     def data_received(self, data: bytes) -> None:
@@ -284,7 +284,7 @@ class Connection(asyncio.Protocol):
         if peer.identity is None:
             peer.close(CloseCode.NO_HELLO, "the first message must be a valid hello")
         elif self._is_malformed_too_often():
-            context.metrics.dropped("malformed")
+            context.metrics.drops["malformed"] += 1
             peer.close(Standard.POLICY_VIOLATION, "too many malformed messages")
 
     def _is_malformed_too_often(self) -> bool:

@@ -20,16 +20,16 @@ import math
 from collections.abc import Awaitable, Callable, Generator
 from functools import partial
 from http import HTTPStatus
-from typing import Protocol
+from typing import Any, Protocol
 
 from websockets.datastructures import Headers
 from websockets.exceptions import HeaderLineTooLong, RequestLineTooLong, TooManyHeaders
 from websockets.http11 import MAX_LINE_LENGTH, MAX_NUM_HEADERS, Request, Response
+from websockets.server import ServerProtocol
 
 from kibitz_server.net import http
 from kibitz_server.net.access import BadHeader
 from kibitz_server.net.addresses import address_group
-from kibitz_server.net.handshakes import bearer_token, handshake_response
 from kibitz_server.net.http_checks import asks_for_websocket, forbidden_page, malformed_page
 from kibitz_server.net.page_sender import PageSender, download_refusal
 from kibitz_server.net.peer import Peer, PeerContext, half_close
@@ -43,6 +43,8 @@ PAGE_TIMEOUT_S = 30.0
 KEEP_ALIVE_S = 5.0
 """Seconds that a connection may wait for its next request."""
 _END_OF_HEAD = b"\r\n\r\n"
+_NEGOTIATOR: Any = ServerProtocol(logger=LOG)
+"""The library's answers to handshakes (RFC 6455, section 4.2), stateless between handshakes."""
 
 
 class HttpReader(Protocol):
@@ -172,11 +174,13 @@ class HttpExchange:
             self._serve_page(request, alone=not rest)
 
     def _upgrade(self, request: Request, rest: bytes) -> None:
-        response = handshake_response(request)
+        response: Response = _NEGOTIATOR.accept(request)
         if response.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
             self._write(response)
             return
-        self._reader.open_websocket(bearer_token(request), response.serialize(), rest)
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        bearer = token.strip() if scheme.lower() == "bearer" and token else None
+        self._reader.open_websocket(bearer, response.serialize(), rest)
 
     def _refusal_page(self, request: Request) -> http.Page | None:
         """Return the page that refuses a request, or None. Raises `BadHeader`."""
@@ -206,7 +210,7 @@ class HttpExchange:
         cost = self._cost(path)
         if limiter.charge_shared(cost, now):
             return None
-        self._context.metrics.dropped("too many HTTP requests")
+        self._context.metrics.drops["too many HTTP requests"] += 1
         return http.too_many_requests(math.ceil(limiter.retry_after_ms(cost, now) / 1000))
 
     def _cost(self, path: str) -> float:
@@ -267,7 +271,7 @@ class HttpExchange:
         asker = self._asker()
         refusal = download_refusal(self._context.downloads, asker.address, asker.people)
         if refusal is not None:
-            self._context.metrics.dropped("too many downloads")
+            self._context.metrics.drops["too many downloads"] += 1
             self.reply(refusal, head=head)
         elif not self._is_lost():
             await self._stream(page, asker.address, head, chunked)

@@ -222,7 +222,7 @@ class Peer:
         redirect: Redirect | None = None,
     ) -> None:
         """Refuse a request."""
-        self._context.metrics.refused(code)
+        self._context.metrics.refusals[code] += 1
         name = "a newcomer" if self.identity is None else self.identity.player.name
         LOG.info("refused %s: %s: %s", name, code, message)
         self.answer(
@@ -266,7 +266,7 @@ class Peer:
         charged = self.rate_limiter.charge(cost, self._context.loop.time())
         self.over_limit = charged is not ChargeResult.GRANTED
         if charged is ChargeResult.FLOODING:
-            self._context.metrics.dropped("flood")
+            self._context.metrics.drops["flood"] += 1
             self.close(Standard.POLICY_VIOLATION, "too many messages")
         return charged
 
@@ -315,7 +315,7 @@ class Peer:
         """Drop the connection without sending anything else."""
         if not self._aborted:
             self._aborted = True
-            self._context.metrics.dropped("aborted")
+            self._context.metrics.drops["aborted"] += 1
             self.leaving = True
             self.send_queue.close()
             self.transport.abort()
@@ -334,7 +334,7 @@ class Peer:
             self._context.handler.disconnected(self)
 
     def _read_too_slowly(self) -> None:
-        self._context.metrics.dropped("too slow")
+        self._context.metrics.drops["too slow"] += 1
         self.close(CloseCode.TOO_SLOW, "read faster")
 
 
