@@ -15,8 +15,7 @@ from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.visibility import EntryView, MatchViews
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.send_queue import SendQueue
-from kibitz_server.storage.pending import HeldAnswer
+from kibitz_server.net.send_queue import SendQueue, message_frame
 
 SEAT_IS_OUT = "the match continues without this seat; you will still receive its end"
 """The message to a seat that has dropped out; it replaces the message about the end."""
@@ -81,6 +80,14 @@ class MatchNews:
         if delayed:
             spectators.delay(view, self.durable_at)
 
+    def publish_move(
+        self, view: EntryView, line: bytes, player: Peer, request: int, arrived: int
+    ) -> None:
+        """Send everybody a durable move, then the answer to its player."""
+        ignored = player.unanswered.pop(request, ())
+        self.publish(view, line, player, done_frame(request, view.entry.seq, ignored))
+        self.metrics.move_ms[self.durable_at - arrived] += 1
+
     def send_turn(self, seat: int, left_ms: int | None = None) -> None:
         """Send `your_turn` to the seat to act; pass `left_ms` if the turn was already opened."""
         peer = self._seats.subscribers[seat]
@@ -107,7 +114,8 @@ class MatchNews:
 
     def end_frame(self, wanted: WantedViews) -> bytes:
         """Return the frame that announces the end."""
-        return self._views.finished_frame(f"/records/{self._views.state.setup.match}.jsonl", wanted)
+        path = f"/records/{self._views.state.setup.match}.jsonl"
+        return message_frame(self._views.finished(path, wanted))
 
     def show_on_wall(self, peer: Peer) -> None:
         """Show the match to a connection that watches many. All entries must be durable."""
@@ -127,40 +135,6 @@ class MatchNews:
             hint=SEAT_IS_OUT if goes_on else refusal.hint,
             ply=refusal.ply if code is Code.STALE else None,
         )
-
-
-class PlayedMove(HeldAnswer):
-    """A move that waits for the disk.
-
-    Calling it sends the move to everybody, then the answer to its player. Every move needs one of
-    these, so it is a single object instead of an answer and a callback.
-    """
-
-    __slots__ = ("_arrived", "_line", "_news", "_player", "_view")
-
-    def __init__(
-        self,
-        news: MatchNews,
-        view: EntryView,
-        line: bytes,
-        player: Peer,
-        request: int,
-        arrived: int,
-    ) -> None:
-        self.peer = player
-        self.number = request
-        self._news = news
-        self._view = view
-        self._line = line
-        self._player = player
-        self._arrived = arrived
-
-    def __call__(self) -> None:
-        news, player, request, view = self._news, self._player, self.number, self._view
-        ignored = player.unanswered.pop(request, ())
-        answer = done_frame(request, view.entry.seq, ignored)
-        news.publish(view, self._line, player, answer)
-        news.metrics.move_ms[news.durable_at - self._arrived] += 1
 
 
 def answer_move(peer: Peer, request: int, seq: int) -> None:

@@ -46,14 +46,13 @@ from kibitz_server.match.commands import (
     WantSubstitute,
 )
 from kibitz_server.match.engine import MatchEngine
-from kibitz_server.match.news import MatchNews, PlayedMove, answer_move
+from kibitz_server.match.news import MatchNews, answer_move
 from kibitz_server.match.shown import match_brief
 from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.log_runner import LogRunner, RunnerContext
 from kibitz_server.net.peer import Peer
-from kibitz_server.storage.pending import Release
 from kibitz_server.storage.streams import Stream, Waiter
 
 LOG = logging.getLogger("kibitz.match")
@@ -248,12 +247,11 @@ class MatchRunner(LogRunner, WatchedMatch):
         entry, view, answered = append
         line = encode_entry(entry)
         self.context.store.append(self.stream, entry.seq, line, self)
-        release: Release
         if answered is not None and peer is not None:
-            release = PlayedMove(self.news, view, line, peer, request, now)
+            answer = partial(self.news.publish_move, view, line, peer, request, now)
+            self.pending.hold_answer(entry.seq, peer, request, answer)
         else:
-            release = partial(self.news.publish, view, line)
-        self.pending.hold(entry.seq, release)
+            self.pending.hold(entry.seq, partial(self.news.publish, view, line))
         if isinstance(entry, Replaced):
             shown = partial(self.shown.show_players, self.engine.state.players)
             self.pending.hold(entry.seq, shown)

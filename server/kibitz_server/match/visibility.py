@@ -468,42 +468,7 @@ class MatchViews:
 
     def your_turn(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> YourTurn:
         """Return the `your_turn` of the seat to act; `left_ms` is the time left of an open turn."""
-        state = self.state
-        game = state.game
-        rule = game.info.legal_rule or None
-        drawn = wanted == "drawn"
-        legal, count = self._legal(drawn)
-        listed = legal if count <= MAX_LEGAL_LISTED and not drawn else None
-        values = {
-            "type": "your_turn",
-            "match": state.setup.match,
-            "game": state.setup.game,
-            "seat": state.to_act,
-            "ply": state.ply,
-            "view": None if wanted in ("none", "drawn") else self.view(state.to_act),
-            "legal": None if listed is None else self._to_wire(listed),
-            "picks": self._picks(legal) if drawn and legal is not None else None,
-            "legal_rule": rule,
-            "legal_count": count,
-            "clocks": state.clocks,
-            "left_ms": state.left_ms if left_ms is None else left_ms,
-        }
-        return construct(YourTurn, values)
-
-    def _legal(self, drawn: bool) -> tuple[list[int] | None, int]:
-        """Return the legal actions (None if `legal_rule` describes them) and their number.
-
-        Clients that want drawings always get the full list.
-        """
-        game, state = self.state.game, self.state.game_state
-        if game.info.legal_rule and not drawn:
-            return None, game.count_legal(state)
-        legal = game.legal(state)
-        return legal, len(legal)
-
-    def _to_wire(self, actions: Sequence[int]) -> list[Fields]:
-        game, state = self.state.game, self.state.game_state
-        return [game.encode(state, action).to_wire() for action in actions]
+        return YourTurn.model_validate_json(self.turn_json(left_ms, wanted))
 
     def _picks(self, legal: Sequence[int]) -> list[Pick] | None:
         game, state = self.state.game, self.state.game_state
@@ -518,12 +483,16 @@ class MatchViews:
 
     def _picks_field(self) -> tuple[bytes, int]:
         """Return the field with the legal actions of a turn with drawings, and their number."""
-        legal, count = self._legal(drawn=True)
-        picks = None if legal is None else self._picks(legal)
-        return b"" if picks is None else b',"picks":' + to_json(picks), count
+        legal = self.state.game.legal(self.state.game_state)
+        picks = self._picks(legal)
+        return b"" if picks is None else b',"picks":' + to_json(picks), len(legal)
 
     def turn_frame(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> bytes:
         """Return `your_turn` as a frame."""
+        return text_frame(self.turn_json(left_ms, wanted))
+
+    def turn_json(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> bytes:
+        """Return `your_turn` as JSON; the picks are those of all legal actions."""
         state, views = self.state, self.present()
         game, seat, clocks = state.game, state.to_act, state.clocks
         if left_ms is None and clocks is not None and state.result is None:
@@ -537,19 +506,16 @@ class MatchViews:
         else:
             listed, count = game.legal_json(state.game_state, MAX_LEGAL_LISTED)
             listed = b',"legal":' + listed if listed else b""
-        return text_frame(
-            b'%b%d,"ply":%d%b%b%b,"legal_count":%d%b%b}'
-            % (
-                self._turn,
-                seat,
-                state.ply,
-                seen,
-                listed,
-                self._rule,
-                count,
-                b"" if clocks is None else b',"clocks":' + views.json_of_clocks(clocks),
-                b"" if left_ms is None else b',"left_ms":%d' % left_ms,
-            )
+        return b'%b%d,"ply":%d%b%b%b,"legal_count":%d%b%b}' % (
+            self._turn,
+            seat,
+            state.ply,
+            seen,
+            listed,
+            self._rule,
+            count,
+            b"" if clocks is None else b',"clocks":' + views.json_of_clocks(clocks),
+            b"" if left_ms is None else b',"left_ms":%d' % left_ms,
         )
 
     def finished(self, record: str, wanted: WantedViews = "turn") -> Finished:
@@ -581,26 +547,6 @@ class MatchViews:
         except Exception:
             LOG.exception("cannot show the end of match %s", self.state.setup.match)
             return nothing
-
-    def finished_frame(self, record: str, wanted: WantedViews = "turn") -> bytes:
-        """Return `finished` as a frame; an open game's view is encoded without its model."""
-        state = self.state
-        if state.game.info.hidden or state.result is None:
-            return text_frame(encode(self.finished(record, wanted)))
-        lobby = state.setup.lobby
-        return text_frame(
-            b'{"type":"finished","match":"%b"%b,"seq":%d,"result":%b,"view":%b,"seed":%b,"nonce":%b,"record":%b}'
-            % (
-                state.setup.match.encode(),
-                b"" if lobby is None else b',"lobby":"%b"' % lobby.encode(),
-                state.seq,
-                encode(state.result),
-                self.shown_at_end(lambda: self.present().json(REFEREE), b"{}"),
-                to_json(state.setup.seed),
-                to_json(state.setup.nonce),
-                to_json(record),
-            )
-        )
 
 
 @lru_cache(maxsize=256)  # shared by all matches of a game

@@ -158,13 +158,7 @@ class PendingQueue:
         waiting = self._waiting
         sound = True
         while waiting and waiting[0][0] <= seq:
-            release = waiting.pop(0)[1]
-            try:  # `_release` inlined: every move passes here
-                release()
-            except Exception:
-                LOG.exception("%s: a callback raised an exception", self._name)
-                self._fail_request(release)
-                sound = False
+            sound &= self._release(waiting.pop(0)[1])
         if not sound:
             self._report_error()
         return sound and not waiting
@@ -174,14 +168,10 @@ class PendingQueue:
             release()
         except Exception:
             LOG.exception("%s: a callback raised an exception", self._name)
-            self._fail_request(release)
+            if isinstance(release, HeldAnswer):
+                release.fail()
             return False
         return True
-
-    def _fail_request(self, release: Release) -> None:
-        """If the callback that raised was an answer to a request, answer it with an error."""
-        if isinstance(release, HeldAnswer):
-            release.fail()
 
     def _report_error(self) -> None:
         on_error = self._on_error()

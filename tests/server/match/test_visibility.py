@@ -48,7 +48,6 @@ def test_where_nothing_is_hidden_all_share_one_frame_and_one_view() -> None:
     for all_same in (("turn", "none"), ("every",)):
         assert len({id(sight.frame(v, w)) for v in VIEWERS for w in all_same}) == 1
     assert len({id(sight.event(viewer, "every").view) for viewer in VIEWERS}) == 1
-    assert shell.match.views.your_turn().view is sight.event(PUBLIC, "every").view
     assert shell.match.views.snapshot(PUBLIC, "watching").view is sight.event(PUBLIC, "every").view
 
 
@@ -238,16 +237,6 @@ def test_events_and_turns_are_framed_as_the_codec_writes_them(game: Game, clock:
             plain, whole = (views.snapshot(viewer, "lagged", None, 7, w) for w in ("turn", wanted))
             assert views.snapshot_frame(plain, viewer, wanted) == text_frame(encode(whole))
         require_frames(shell.play(wait=5))
-
-
-@pytest.mark.parametrize("game", [Grid(), Veil()], ids=lambda game: game.info.title)
-def test_the_end_is_framed_as_the_codec_writes_it(game: Game) -> None:
-    shell = MatchDriver(game, setup(game, 2, clock="10+1"), drawn=True)
-    shell.do(Resign(0))
-    views = shell.match.views
-    for wanted in get_args(WantedViews):
-        written = views.finished_frame("/records/a.jsonl", wanted)
-        assert written == text_frame(encode(views.finished("/records/a.jsonl", wanted)))
 
 
 def test_entries_that_are_no_moves_are_framed_as_the_codec_writes_them() -> None:
