@@ -43,8 +43,7 @@ from kibitz_server.lobby.entries import Opened
 from kibitz_server.lobby.runner import LobbyContext, LobbyRunner
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.lobby.views import lobby_brief
-from kibitz_server.match.checkpoint import Checkpoints, checkpoint_interval
-from kibitz_server.match.code_digest import code_digest
+from kibitz_server.match.checkpoint import Checkpoints, checkpoint_interval, code_digest
 from kibitz_server.match.commands import Leave
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.runner import MatchContext, MatchRunner
@@ -401,7 +400,7 @@ class Directory:
             raise AssertionError("a finished match must have a result")
         self.registry.remove_match(match)
         self.substitutes.match_over(match)
-        self._metrics.ended(result.cause)
+        self._metrics.finished[result.cause] += 1
         LOG.info("match %s ended after %d plies: %s", match.key, result.plies, result.cause)
         self.registry.keep_finished(match)
         brief = match.shown.brief()

@@ -18,14 +18,20 @@ compute other values from the same entries, so checkpoints made by other code ar
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+import kibitz_games
+import kibitz_protocol
+import kibitz_server
 from kibitz_games.core.game import Game, State, UnknownRules
 from kibitz_protocol.wire.records import Entry, Setup
 from kibitz_server.match.saved_state import SavedState
@@ -103,15 +109,23 @@ def next_checkpoint(match: str, seq: int) -> int:
     return seq + 1 + (place - seq - 1) % CHECKPOINT_INTERVAL
 
 
+@functools.cache
+def code_digest() -> str:
+    """Return the digest of all code that computes a match from its log. Takes 5 ms, then cached."""
+    total = sha256(np.__version__.encode())
+    for package in (kibitz_protocol, kibitz_games, kibitz_server):
+        for top in map(Path, package.__path__):
+            for path in sorted(top.rglob("*.py")):
+                name = path.relative_to(top).as_posix()
+                total.update(b"%b\0%b\0" % (name.encode(), path.read_bytes()))
+    return total.hexdigest()[:32]
+
+
 class Checkpoints:
     """Writes and reads the checkpoints made by this code."""
 
     def __init__(self, code: str) -> None:
         self._code = code
-        self._types: dict[str, str] = {}
-        """By game, a digest of the state dtype that was last used."""
-        self._blanks: dict[str, State] = {}
-        """By game, a state of that dtype to copy, which is cheaper than starting a game."""
 
     def write(self, match: MatchState, link: str) -> bytes:
         """Return a checkpoint of a match; `link` is the current link of its log's hash chain."""
@@ -122,7 +136,7 @@ class Checkpoints:
             match=match.setup.match,
             game=info.name,
             rules_version=info.rules_version,
-            dtype=self._type(match.game, match.game_state),
+            dtype=_digest_of(match.game_state.dtype),
             link=link,
             saved=match.save(),
         )
@@ -149,27 +163,16 @@ class Checkpoints:
         given = (line.format, line.code, line.match, line.game, line.rules_version)
         if given != (FORMAT, self._code, setup.match, info.name, info.rules_version):
             return None
-        blank = self._blank(game, setup, line.dtype)
-        if blank is None or len(state) != blank.dtype.itemsize:
+        blank = game.start(game.Options.from_wire(setup.options), len(setup.seats), setup.deal)
+        if _digest_of(blank.dtype) != line.dtype or len(state) != blank.dtype.itemsize:
             return None
         return Checkpoint(line.link, line.saved, _fill(blank, state))
 
-    def _type(self, game: Game, state: State) -> str:
-        """Return a digest of a state's dtype; cached, because describing a dtype is slow."""
-        name = game.info.name
-        blank = self._blanks.get(name)
-        if blank is None or blank.dtype is not state.dtype:
-            self._blanks[name] = state.copy()
-            self._types[name] = sha256(repr(state.dtype.descr).encode()).hexdigest()[:16]
-        return self._types[name]
 
-    def _blank(self, game: Game, setup: Setup, wanted: str) -> State | None:
-        """Return a state of the dtype `wanted`, or None if the game's initial state has another."""
-        name = game.info.name
-        if self._types.get(name) != wanted:
-            options = game.Options.from_wire(setup.options)
-            self._type(game, game.start(options, len(setup.seats), setup.deal))
-        return self._blanks[name] if self._types[name] == wanted else None
+@functools.lru_cache(maxsize=256)  # describing a dtype is slow
+def _digest_of(dtype: np.dtype[Any]) -> str:
+    """Return a digest of a state's dtype."""
+    return sha256(repr(dtype.descr).encode()).hexdigest()[:16]
 
 
 def resume(
@@ -184,9 +187,8 @@ def resume(
     return MatchState.resume(game, setup, checkpoint.saved, checkpoint.state, entries)
 
 
-def _fill(blank: State, data: bytes) -> State:
-    """Return a state of the same dtype as `blank` with these bytes."""
-    state = blank.copy()
+def _fill(state: State, data: bytes) -> State:
+    """Return `state` filled with these bytes."""
     values = np.frombuffer(data, state.dtype)
     home = state.base
     if isinstance(home, np.ndarray) and home.shape == (1,):
