@@ -82,11 +82,7 @@ class ServerClock:
         self._beat_due = _NEVER
 
     def milliseconds(self) -> int:
-        now = self._read()
-        if now > self._beat_due:
-            self._leave_out(now)
-        self._last_read = now
-        return (now - self._excluded_ns) // 1_000_000
+        return (self._now() - self._excluded_ns) // 1_000_000
 
     def seconds(self) -> float:
         return (self._now() - self._excluded_ns) / 1e9

@@ -298,6 +298,31 @@ class GroupCommit:
                 LOG.exception("on_failure raised an exception")
 
 
+class CommittingStore:
+    """The part of a store that its group commit implements (`interface.Store`)."""
+
+    commits: GroupCommit
+
+    @property
+    def healthy(self) -> bool:
+        return self.commits.healthy
+
+    @property
+    def failure(self) -> StoreError | None:
+        return self.commits.failure
+
+    @property
+    def on_failure(self) -> Callable[[StoreError], None] | None:
+        return self.commits.on_failure
+
+    @on_failure.setter
+    def on_failure(self, tell: Callable[[StoreError], None] | None) -> None:
+        self.commits.on_failure = tell
+
+    async def flush(self) -> None:
+        await self.commits.flush()
+
+
 # --- waiters: an exception in one does not affect the others ------------------------------------
 
 

@@ -19,7 +19,12 @@ import psycopg
 
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
 from kibitz_server.storage.errors import DamagedStream, NotStored, StoreError
-from kibitz_server.storage.group_commit import RETRY_DELAYS_S, GroupCommit, Statement
+from kibitz_server.storage.group_commit import (
+    RETRY_DELAYS_S,
+    CommittingStore,
+    GroupCommit,
+    Statement,
+)
 from kibitz_server.storage.interface import CLOSE_TIMEOUT_S
 from kibitz_server.storage.location import NodeIdentity, PostgresURL
 from kibitz_server.storage.postgres import streams
@@ -49,7 +54,7 @@ LOCK_ATTEMPTS = 100
 """Attempts to get the lock, one every 50 ms. The session of a killed server may still hold it."""
 
 
-class PostgresStore:
+class PostgresStore(CommittingStore):
     """The PostgreSQL database of one server (`interface.Store`)."""
 
     remembers_closed = False
@@ -113,22 +118,6 @@ class PostgresStore:
         rows = db.execute("SELECT key, reason FROM stream WHERE state IN ('damaged', 'lost')")
         self._aside.update((str(key), str(reason)) for key, reason in rows)
         self.players = PostgresPlayers(self.commits, db, shared=node is not None)
-
-    @property
-    def healthy(self) -> bool:
-        return self.commits.healthy
-
-    @property
-    def failure(self) -> StoreError | None:
-        return self.commits.failure
-
-    @property
-    def on_failure(self) -> Callable[[StoreError], None] | None:
-        return self.commits.on_failure
-
-    @on_failure.setter
-    def on_failure(self, tell: Callable[[StoreError], None] | None) -> None:
-        self.commits.on_failure = tell
 
     # --- writing --------------------------------------------------------------------------
 
@@ -203,9 +192,6 @@ class PostgresStore:
         # Other nodes read the ledger from the last row number that they know.
         in_order = () if self.nodes is None else (IN_ORDER,)
         self.commits.execute(*in_order, written)
-
-    async def flush(self) -> None:
-        await self.commits.flush()
 
     async def close(self, patience_s: float = CLOSE_TIMEOUT_S) -> None:
         await self.commits.close(patience_s / 2)

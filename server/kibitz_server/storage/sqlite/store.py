@@ -29,7 +29,12 @@ from typing import Any
 
 from kibitz_protocol.wire.recordfile import EMPTY_CHAIN, chain_hash
 from kibitz_server.storage.errors import DamagedStream, StoreError
-from kibitz_server.storage.group_commit import RETRY_DELAYS_S, GroupCommit, Statement
+from kibitz_server.storage.group_commit import (
+    RETRY_DELAYS_S,
+    CommittingStore,
+    GroupCommit,
+    Statement,
+)
 from kibitz_server.storage.interface import CLOSE_TIMEOUT_S, Nodes
 from kibitz_server.storage.sqlite import journal, streams, watermark
 from kibitz_server.storage.sqlite.compaction import COMPACT_BYTES, Compaction
@@ -59,7 +64,7 @@ from kibitz_server.storage.streams import (
 LOG = logging.getLogger("kibitz.store")
 
 
-class SQLiteStore:
+class SQLiteStore(CommittingStore):
     """The database file of one server (`interface.Store`)."""
 
     remembers_closed = True
@@ -110,22 +115,6 @@ class SQLiteStore:
             db.close()
             raise
 
-    @property
-    def healthy(self) -> bool:
-        return self.commits.healthy
-
-    @property
-    def failure(self) -> StoreError | None:
-        return self.commits.failure
-
-    @property
-    def on_failure(self) -> Callable[[StoreError], None] | None:
-        return self.commits.on_failure
-
-    @on_failure.setter
-    def on_failure(self, tell: Callable[[StoreError], None] | None) -> None:
-        self.commits.on_failure = tell
-
     # --- writing --------------------------------------------------------------------------
 
     def create(
@@ -172,9 +161,6 @@ class SQLiteStore:
     def rate(self, match: str, line: bytes) -> None:
         sql = "INSERT OR IGNORE INTO ledger (match, line) VALUES (?, ?)"
         self.commits.execute(Statement(sql, (match, line)))
-
-    async def flush(self) -> None:
-        await self.commits.flush()
 
     async def close(self, patience_s: float = CLOSE_TIMEOUT_S) -> None:
         """Finish pending writes, stop the threads and release the database.
