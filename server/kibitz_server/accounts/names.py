@@ -121,8 +121,8 @@ def normalise(name: str) -> str:
 def claim(name: str) -> str:
     """Normalize a requested name; raise `BadName` if it may not be assigned."""
     text = normalise(name)
-    if not text.isascii() or _has_refused_word(text):
-        _refuse_spellings(text)
+    _refuse_spellings(text)
+    if not text.isascii():
         _refuse_mixture(text)
     return text
 
@@ -130,14 +130,6 @@ def claim(name: str) -> str:
 def prepare() -> None:
     """Build the tables for names beyond ASCII in advance, which takes a fifth of a second."""
     _confusables()
-
-
-def _has_refused_word(text: str) -> bool:
-    """Return whether an ASCII name contains a refused word; nearly all names contain none.
-
-    The search finds all readings of the name, because it compares canonical spellings.
-    """
-    return _refused_word().search(_canonical_spelling(_letters(text))) is not None
 
 
 def _refuse_spellings(text: str) -> None:
@@ -193,7 +185,7 @@ def _refuse_mixture(text: str) -> None:
 
 def _spellings(text: str) -> Iterator[str]:
     """Yield the readings of a name, without punctuation and surrounding numbers."""
-    letters = _letters(text)
+    letters = text.translate(_WITHOUT_PUNCTUATION)
     before = [n for n in range(_MAX_DIGITS + 1) if not n or letters[:n].isdecimal()]
     after = [n for n in range(_MAX_DIGITS + 1) if not n or letters[-n:].isdecimal()]
     for start in before:
@@ -201,19 +193,9 @@ def _spellings(text: str) -> Iterator[str]:
             yield _canonical_spelling(letters[start : len(letters) - end])
 
 
-def _letters(text: str) -> str:
-    return text.translate(_WITHOUT_PUNCTUATION)
-
-
 def _canonical_spelling(letters: str) -> str:
     """Return a text that all spellings of a word with digits or look-alikes have in common."""
     return skeleton(letters.translate(_LEET))
-
-
-@cache
-def _refused_word() -> re.Pattern[str]:
-    words = map(_canonical_spelling, (*HOUSE_PREFIXES, *RESERVED_WORDS))
-    return re.compile("|".join(map(re.escape, words)))
 
 
 @cache

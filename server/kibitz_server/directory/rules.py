@@ -22,7 +22,6 @@ import contextlib
 import logging
 import os
 import sys
-import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -103,7 +102,7 @@ class Rules:
             if not self._is_compiled(game):
                 await self._compile(game)
             async with self._one_thread:
-                await _in_thread(partial(self._load_now, game))
+                await asyncio.to_thread(self._load_now, game)
                 self._on_loaded()
         except Exception:
             LOG.exception("cannot prepare the rules of %s", game)
@@ -170,16 +169,3 @@ def _switching_less_often() -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(usual)
-
-
-async def _in_thread(work: Callable[[], None]) -> None:
-    """Run a function, which must not raise, in a daemon thread, which does not delay the exit."""
-    loop, done = asyncio.get_running_loop(), asyncio.Event()
-
-    def run() -> None:
-        work()
-        with contextlib.suppress(RuntimeError):  # the loop may be closed by now
-            loop.call_soon_threadsafe(done.set)
-
-    threading.Thread(target=run, name="rules", daemon=True).start()
-    await done.wait()

@@ -190,12 +190,7 @@ class HostingChecks:
     def arrangement_problem(
         self, lobby: LobbyState, matches: Sequence[Arrangement]
     ) -> SettingsProblem | None:
-        """Return why a match cannot be arranged.
-
-        Matches that differ only in their seeds are checked once. Matches that exist already are not
-        checked again.
-        """
-        seen: set[str] = set()
+        """Return why a match cannot be arranged; matches that exist already are not checked."""
         new = [
             (f"matches.{index}.item", match.item)
             for index, match in enumerate(matches)
@@ -207,10 +202,8 @@ class HostingChecks:
             return problem
         started: set[str] = set()
         for index, match in enumerate(matches):
-            kind = match.item.model_copy(update={"seed": None}).model_dump_json()
-            if match.tag in lobby.round.tags or kind in seen:
+            if match.tag in lobby.round.tags:
                 continue
-            seen.add(kind)
             path = f"matches.{index}.item"
             problem = self._game_problem(match.item, path, started) or item_problem(
                 match.item, path, lobby.settings, self._directory.house_bots.catalog

@@ -95,15 +95,8 @@ class Connections:
 
         Return 0 or, if either has exceeded its rate, the milliseconds until a comment is allowed.
         """
-        now = self._loop.time()
-        player = identity.key
-        waits = [self._player_comments.charge(player, now)]
-        address = counted_address(peer)
-        if not waits[0] and address is not None:
-            limits, people = self.rate_limits, self.guest_networks.people(peer.address)
-            rate = rate_of_people(limits.comments_an_address, limits.comments, people)
-            waits.append(self._address_comments.charge(address, now, rate))
-        return max(waits)
+        own, near = self._player_comments, self._address_comments
+        return self._charge_both(own, near, peer, identity)
 
     def charge_note(self, identity: Identity, characters: int) -> int:
         """Charge a player for a note; return 0, or the milliseconds until it is allowed."""
@@ -114,13 +107,21 @@ class Connections:
 
         Return 0, or the milliseconds until both limits allow it.
         """
+        return self._charge_both(self._openings, self._address_openings, peer, identity)
+
+    def _charge_both(
+        self,
+        own: SharedBuckets[str],
+        near: SharedBuckets[str],
+        peer: Peer,
+        identity: Identity,
+    ) -> int:
         now, address = self._loop.time(), counted_address(peer)
-        wait_ms = self._openings.charge(identity.key, now)
+        wait_ms = own.charge(identity.key, now)
         if wait_ms or address is None:
             return wait_ms
-        limits, people = self.rate_limits, self.guest_networks.people(peer.address)
-        rate = rate_of_people(limits.openings_an_address, limits.openings, people)
-        return self._address_openings.charge(address, now, rate)
+        people = self.guest_networks.people(peer.address)
+        return near.charge(address, now, rate_of_people(near.rate, own.rate, people))
 
     @property
     def peers(self) -> Collection[Peer]:

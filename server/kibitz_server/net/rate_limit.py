@@ -109,7 +109,7 @@ class SharedBuckets(Generic[K]):
     """
 
     def __init__(self, rate: Rate, most: int = 10_000) -> None:
-        self._rate = rate
+        self.rate = rate
         self._most = most
         self._used: dict[K, tuple[Bucket, int]] = {}
         """Buckets in use, each with its number of users."""
@@ -130,7 +130,7 @@ class SharedBuckets(Generic[K]):
         """
         bucket, users = self._used.get(key, (None, 0))
         if bucket is None:
-            bucket = self._idle.pop(key, None) or Bucket(rate or self._rate, now)
+            bucket = self._idle.pop(key, None) or Bucket(rate or self.rate, now)
         self._used[key] = (bucket, users + 1)
         self._evict(now)
         return bucket
