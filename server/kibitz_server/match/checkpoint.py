@@ -126,6 +126,8 @@ class Checkpoints:
 
     def __init__(self, code: str) -> None:
         self._code = code
+        self._blanks: dict[tuple[str, str], State] = {}
+        """By game and dtype, a state to copy, because starting a game may take a millisecond."""
 
     def write(self, match: MatchState, link: str) -> bytes:
         """Return a checkpoint of a match; `link` is the current link of its log's hash chain."""
@@ -163,10 +165,14 @@ class Checkpoints:
         given = (line.format, line.code, line.match, line.game, line.rules_version)
         if given != (FORMAT, self._code, setup.match, info.name, info.rules_version):
             return None
-        blank = game.start(game.Options.from_wire(setup.options), len(setup.seats), setup.deal)
-        if _digest_of(blank.dtype) != line.dtype or len(state) != blank.dtype.itemsize:
+        kind = info.name, line.dtype
+        if kind not in self._blanks:
+            options = game.Options.from_wire(setup.options)
+            blank = game.start(options, len(setup.seats), setup.deal)
+            self._blanks[info.name, _digest_of(blank.dtype)] = blank
+        if kind not in self._blanks or len(state) != self._blanks[kind].dtype.itemsize:
             return None
-        return Checkpoint(line.link, line.saved, _fill(blank, state))
+        return Checkpoint(line.link, line.saved, _fill(self._blanks[kind].copy(), state))
 
 
 @functools.lru_cache(maxsize=256)  # describing a dtype is slow

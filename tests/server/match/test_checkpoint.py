@@ -259,6 +259,24 @@ def test_a_state_changes_without_changing_its_checkpoint() -> None:
     assert again.saved == whole.save()
 
 
+def test_one_state_of_a_game_serves_to_read_all_its_checkpoints() -> None:
+    shells = [played("toy-race", number) for number in range(3)]
+    starts: list[int] = []
+
+    class Counted(Race):
+        def start(self, *args: Any) -> Any:
+            starts.append(1)
+            return super().start(*args)
+
+    reader = Checkpoints(CODE)
+    for shell in shells:
+        kept = reader.read(made(shell, 2), Counted(), shell.setup)
+        assert kept is not None
+        whole = MatchState.restore(shell.game, shell.setup, shell.log[:2])
+        assert kept.state.tobytes() == whole.game_state.tobytes()
+    assert len(starts) == 1
+
+
 def test_all_running_matches_together_are_soon_folded() -> None:
     assert checkpoint_interval(0) == checkpoint_interval(1) == FOLDED_AT_START
     for matches in (1, 7, 200, 625):
