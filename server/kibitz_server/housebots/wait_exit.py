@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from asyncio import AbstractEventLoop
 from asyncio.subprocess import Process
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 RETRY_S = 0.05
 """Seconds between polls, on systems that cannot notify about a process's end."""
@@ -20,53 +17,25 @@ async def wait_exit(process: Process) -> int:
     running may keep them open forever (python/cpython#119710). This function waits only for the
     process. On systems with process descriptors (Linux) it does not poll.
     """
-    loop = asyncio.get_running_loop()
-    ended: asyncio.Future[int] = loop.create_future()
+    pause = 0.0  # the loop collects the exit status a few iterations after the end
+    if process.returncode is None:
+        try:
+            descriptor = os.pidfd_open(process.pid)
+        except (AttributeError, OSError):  # not Linux, or the exit status was already collected
+            pause = RETRY_S
+        else:
+            await _wait_readable(descriptor)
+    while process.returncode is None:  # noqa: ASYNC110 - nothing announces the status
+        await asyncio.sleep(pause)
+    return process.returncode
 
-    def look() -> None:
-        if process.returncode is not None and not ended.done():
-            ended.set_result(process.returncode)
 
-    look()
-    if not ended.done():
-        with _calling_at_exit(loop, process.pid, look):
-            await ended
-    return ended.result()
-
-
-@contextmanager
-def _calling_at_exit(loop: AbstractEventLoop, pid: int, look: Callable[[], None]) -> Iterator[None]:
-    """Call `look` in each event loop iteration after a process has ended.
-
-    The loop collects the exit status a few iterations after the end. The descriptor stays readable,
-    so `look` is called then too.
-    """
+async def _wait_readable(descriptor: int) -> None:
+    """Wait until a descriptor can be read, and close it."""
+    loop, readable = asyncio.get_running_loop(), asyncio.Event()
     try:
-        descriptor = os.pidfd_open(pid)
-    except (AttributeError, OSError):  # not Linux, or the exit status was already collected
-        with _calling_regularly(loop, look):
-            yield
-        return
-    try:
-        loop.add_reader(descriptor, look)
-        yield
+        loop.add_reader(descriptor, readable.set)
+        await readable.wait()
     finally:
         loop.remove_reader(descriptor)
         os.close(descriptor)
-
-
-@contextmanager
-def _calling_regularly(loop: AbstractEventLoop, look: Callable[[], None]) -> Iterator[None]:
-    timer: asyncio.TimerHandle | None = None
-
-    def again() -> None:
-        nonlocal timer
-        look()
-        timer = loop.call_later(RETRY_S, again)
-
-    again()
-    try:
-        yield
-    finally:
-        if timer is not None:
-            timer.cancel()
