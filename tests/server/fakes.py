@@ -260,6 +260,7 @@ class PeerRig:
             loop=self.loop.loop,
             clock=self.loop.clock,
             handler=self.handler,
+            registry=self.handler,
             pages=self.pages.source(),
             site=self.site,
             metrics=self.metrics,

@@ -612,6 +612,7 @@ def build_server(
         loop=loop.loop,
         clock=clock,
         handler=RequestHandlers(directory),
+        registry=door,
         pages=cast(http.PageSource, None),
         metrics=figures,
         batcher=WriteBatcher(loop.loop),

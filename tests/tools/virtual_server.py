@@ -232,6 +232,7 @@ class VirtualServer:
             loop=loop.loop,
             clock=self._milliseconds,
             handler=RequestHandlers(self.directory),
+            registry=connections,
             pages=PageSource(
                 self.directory.ready, figures.page, records.record, records.analysis, records.hint
             ),

@@ -271,6 +271,7 @@ def _peer_context(
         loop=directory.loop,
         clock=directory.clock,
         handler=RequestHandlers(directory),
+        registry=connections,
         pages=PageSource(
             directory.ready, metrics.page, records.record, records.analysis, records.hint
         ),

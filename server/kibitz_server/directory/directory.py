@@ -54,7 +54,6 @@ from kibitz_server.net.connections import Connections, counted_address
 from kibitz_server.net.log_runner import LogRunner
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
 from kibitz_server.rating.log import RatingLog
-from kibitz_server.storage.errors import StoreError
 from kibitz_server.storage.interface import Store
 from kibitz_server.storage.quarantine import Quarantine
 from kibitz_server.storage.streams import CallWaiter, Stream
@@ -144,7 +143,7 @@ class Directory:
             rate=rated.record,
             want_substitute=self.substitutes.want,
             over=self._match_over,
-            log_lost=self._log_lost,
+            log_lost=lambda runner, error: self.reloader.lost(runner, error),
         )
 
     def _make_starter(self, rated: RatedMatches) -> MatchStarter:
@@ -166,14 +165,13 @@ class Directory:
             store=self.store,
             connections=self.connections,
             bot_starter=bot_starter,
-            limits=self.connections.rate_limits,
             room=MatchRoom(self.registry, self.connections.quotas),
             plies=self.registry.plies,
             begin_match=self.starter.begin,
             vacate_seat=self._vacate_seat,
             members_changed=self.registry.update_memberships,
             closed=self._lobby_closed,
-            log_lost=self._log_lost,
+            log_lost=lambda runner, error: self.reloader.lost(runner, error),
         )
 
     def _make_tails(self) -> Tails | None:
@@ -251,7 +249,7 @@ class Directory:
 
     def stop(self) -> None:
         """Start no more matches, and stop all runners; the next start continues their logs."""
-        self.registry.draining = True
+        self.registry.draining = self.connections.draining = True
         self.hall.stop()
         if self.tails is not None:
             self.tails.stop()
@@ -326,7 +324,7 @@ class Directory:
         )
         context = self._lobby_context
         engine, step = LobbyEngine.new(
-            opened, self.clock(), limits=context.limits, room=context.room
+            opened, self.clock(), limits=self.connections.rate_limits, room=context.room
         )
         head = opened.model_dump_json().encode()
         lobby = LobbyRunner(context, engine, LobbyState(opened), Stream(0, opened.lobby, "lobby"))
@@ -416,9 +414,6 @@ class Directory:
                 lobby.match_ended(brief, result)
             except Exception:
                 LOG.exception("lobby %s: cannot handle the end of match %s", lobby.key, match.key)
-
-    def _log_lost(self, runner: LogRunner, error: StoreError) -> None:
-        self.reloader.lost(runner, error)
 
     def _vacate_seat(self, vacate: VacateSeat) -> None:
         """Take a player out of a running match."""

@@ -80,22 +80,6 @@ class RequestHandlers:
 
     # --- connections ------------------------------------------------------------------------
 
-    def admit(self, peer: Peer) -> bool:
-        """Return whether another connection from this address is allowed."""
-        return self._directory.connections.admit(peer, open_=self._directory.up)
-
-    def relocate(self, peer: Peer) -> bool:
-        """Return whether the connection is allowed, given the address in its proxy's headers."""
-        return self._directory.connections.relocate(peer)
-
-    def may_stay(self, peer: Peer) -> bool:
-        """Return whether an HTTP connection may stay open for another request."""
-        return self._directory.connections.may_stay(peer)
-
-    def socket_closed(self, peer: Peer) -> None:
-        """Handle a closed socket."""
-        self._directory.connections.socket_closed(peer)
-
     def disconnected(self, peer: Peer) -> None:
         """Notify a closed connection's matches and its player's lobbies."""
         subscriptions = list(peer.subscriptions.values())

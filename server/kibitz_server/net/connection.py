@@ -82,7 +82,7 @@ class Connection(asyncio.Protocol):
         self.peer = Peer(context, stream)
         self._exchange = HttpExchange(context, self.peer, self)
         context.timeouts.connected(self.peer, self._exchange.overdue)
-        if not context.handler.admit(self.peer):
+        if not context.registry.admit(self.peer):
             context.metrics.drops["too many connections"] += 1
             self._exchange.reply(http.BUSY)
 

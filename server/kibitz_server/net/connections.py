@@ -86,6 +86,8 @@ class Connections:
         self._openings: SharedBuckets[str] = SharedBuckets(rate_limits.openings)
         self._address_openings: SharedBuckets[str] = SharedBuckets(rate_limits.openings_an_address)
         self._address_comments: SharedBuckets[str] = SharedBuckets(rate_limits.comments_an_address)
+        self.draining = False
+        """Whether the server is shutting down and admits no more connections."""
         self._all_closed: asyncio.Future[None] | None = None
 
     # --- player rates -------------------------------------------------------------------
@@ -131,10 +133,10 @@ class Connections:
     def players(self) -> Collection[str]:
         return self._by_player.keys()
 
-    def admit(self, peer: Peer, *, open_: bool) -> bool:
+    def admit(self, peer: Peer) -> bool:
         """Count a connection; return whether the limits allow it."""
         self._peers[peer] = None
-        room = open_ and len(self._peers) <= self.quotas.connections
+        room = not self.draining and len(self._peers) <= self.quotas.connections
         if peer.local or peer.proxied:
             return room
         return self._count(peer) and room

@@ -201,7 +201,7 @@ class HttpExchange:
             return True
         self._relocated = True
         here.address, here.local, here.proxied = place.address, place.local, False
-        return self._context.handler.relocate(here)
+        return self._context.registry.relocate(here)
 
     def _charge(self, path: str) -> http.Page | None:
         """Charge a request to its address; return a page if the address is over its limit."""
@@ -246,7 +246,7 @@ class HttpExchange:
             self._write(page_response(http.NOT_ALLOWED, head=False))
             return
         keep = alone and not self._relocated and _wants_another(request)
-        keep = keep and self._context.handler.may_stay(self._peer)
+        keep = keep and self._context.registry.may_stay(self._peer)
         servers = self._context.servers()
         response = site_response(file, request.headers, head=head, keep=keep, servers=servers)
         if not keep:

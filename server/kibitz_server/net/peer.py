@@ -52,8 +52,8 @@ RETRY_AFTER_MS = 1000
 """Milliseconds after which a client should retry a request that failed temporarily."""
 
 
-class PeerHandler(Protocol):
-    """Handles events on connections (see `handlers.requests.RequestHandlers`)."""
+class PeerRegistry(Protocol):
+    """Counts connections, and limits their number (see `net.connections.Connections`)."""
 
     def admit(self, peer: Peer) -> bool:
         """Return whether another connection from this address is allowed."""
@@ -64,6 +64,13 @@ class PeerHandler(Protocol):
     def may_stay(self, peer: Peer) -> bool:
         """Return whether an HTTP connection may stay open for another request."""
 
+    def socket_closed(self, peer: Peer) -> None:
+        """Handle a closed socket."""
+
+
+class PeerHandler(Protocol):
+    """Handles events on connections (see `handlers.requests.RequestHandlers`)."""
+
     def move(self, peer: Peer, move: Move) -> None:
         """Carry out a move, or refuse it and call `peer.charge_unanswered`."""
 
@@ -72,9 +79,6 @@ class PeerHandler(Protocol):
 
     def disconnected(self, peer: Peer) -> None:
         """Handle a connection that was lost or is being closed; its further input is ignored."""
-
-    def socket_closed(self, peer: Peer) -> None:
-        """Handle a closed socket."""
 
 
 class Subscription(Protocol):
@@ -91,6 +95,7 @@ class PeerContext:
     clock: Callable[[], int]
     """A monotonic clock in milliseconds, for the arrival times of moves."""
     handler: PeerHandler
+    registry: PeerRegistry
     metrics: Metrics
     turns: TurnBudget
     timeouts: Timeouts
@@ -326,7 +331,7 @@ class Peer:
         self.send_queue.close()
         self._context.timeouts.forget(self)
         self._report_gone()
-        self._context.handler.socket_closed(self)
+        self._context.registry.socket_closed(self)
 
     def _report_gone(self) -> None:
         if not self._reported_gone:

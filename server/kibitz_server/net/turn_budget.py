@@ -25,8 +25,6 @@ UNITS_A_TURN = 24.0
 class TurnBudget:
     """The remaining budget of the current event loop iteration, and the queue of waiting calls."""
 
-    __slots__ = ("_armed", "_loop", "_spent", "_units", "_waiting")
-
     def __init__(self, loop: AbstractEventLoop, units: float = UNITS_A_TURN) -> None:
         self._loop = loop
         self._units = units

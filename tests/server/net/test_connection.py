@@ -409,7 +409,7 @@ def asked(rig: PeerRig, path: str = "/healthz", more: str = "", address: str = "
 def test_an_address_pays_for_its_requests() -> None:
     rig = PeerRig(rate_limits=RateLimits(address=Rate(2, 10)))
     connections = Connections(rig.loop.loop, rig.rate_limits, Quotas())
-    rig.handler.admit = lambda peer: connections.admit(peer, open_=True)  # type: ignore[method-assign]
+    rig.handler.admit = connections.admit  # type: ignore[method-assign]
     heads = [asked(rig, address="192.0.2.1") for _ in range(11)]
     assert [head.split()[1] for head in heads] == ["200"] * 10 + ["429"]
     assert "Retry-After: 1" in heads[-1]

@@ -30,7 +30,7 @@ def come(
     at: Connections, rig: PeerRig, address: str = "127.0.0.1"
 ) -> tuple[ScriptedConnection, bool]:
     line = rig.connect(address)
-    return line, at.admit(line.peer, open_=True)
+    return line, at.admit(line.peer)
 
 
 def test_an_address_has_its_share_and_loopback_all() -> None:
@@ -51,7 +51,9 @@ def test_who_goes_makes_room() -> None:
 
 def test_a_closed_door_lets_nobody_in() -> None:
     rig = PeerRig()
-    assert not connections_of(rig).admit(rig.connect().peer, open_=False)
+    connections = connections_of(rig)
+    connections.draining = True
+    assert not connections.admit(rig.connect().peer)
 
 
 def test_a_flooder_that_comes_back_is_as_poor_as_it_went() -> None:
@@ -126,7 +128,7 @@ def test_many_addresses_that_came_and_went_leave_nothing(count: int) -> None:
     at = connections_of(rig, RateLimits(address=Rate(200, 1000)))
     for number in range(count):
         peer = FakePeer(f"2001:db8:{number >> 16:x}:{number & 0xFFFF:x}::1", rig)
-        assert at.admit(cast("Any", peer), open_=True)
+        assert at.admit(cast("Any", peer))
         at.socket_closed(cast("Any", peer))
         rig.loop.now += 0.001
     assert len(at._address_buckets) <= 5001

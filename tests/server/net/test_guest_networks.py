@@ -58,7 +58,7 @@ class Scenario:
 
     def come(self, address: str) -> tuple[Peer, bool]:
         peer = Peer(self.rig.context, FakeTransport(address))
-        return peer, self.connections.admit(peer, open_=True)
+        return peer, self.connections.admit(peer)
 
     def greet(self, address: str, key: str, *, account: bool = False) -> Callable[[], object]:
         """Admit a guest and return the function that makes it leave."""

@@ -301,7 +301,7 @@ def test_a_slow_reader_that_goes_on_asking_is_dropped() -> None:
 
 def counted(here: PeerRig, quotas: Quotas) -> Connections:
     connections = Connections(here.loop.loop, here.rate_limits, quotas)
-    here.handler.admit = lambda peer: connections.admit(peer, open_=True)  # type: ignore[method-assign]
+    here.handler.admit = connections.admit  # type: ignore[method-assign]
     here.handler.may_stay = connections.may_stay  # type: ignore[method-assign]
     return connections
 
