@@ -64,7 +64,8 @@ class Loader:
         """Return a restored lobby; send it `Resume` next. Raises `ValueError`."""
         log = [ENTRY.validate_json(line) for line in [stored.head, *stored.lines]]
         context = self._lobby_context
-        engine = LobbyEngine.restore(log, context.clock(), limits=context.limits, room=context.room)
+        limits = context.connections.rate_limits
+        engine = LobbyEngine.restore(log, context.clock(), limits=limits, room=context.room)
         shown = LobbyState.restore(log)
         return LobbyRunner(context, engine, shown, stored.stream, restored=True)
 

@@ -46,8 +46,6 @@ BOUNDS: Final[Mapping[type[Entry], str]] = MappingProxyType(
 class LobbyBudget:
     """One lobby's remaining budgets. Times are the caller's monotonic milliseconds."""
 
-    __slots__ = ("_arranged", "_changes", "_matches", "_players")
-
     def __init__(self, limits: RateLimits, now: int) -> None:
         self._changes = Bucket(limits.lobby_changes, now / 1000)
         self._players: SharedBuckets[str] = SharedBuckets(limits.lobby_changes_a_player)

@@ -87,17 +87,6 @@ UNLIMITED_ROOM = Room()
 class LobbyEngine:
     """Carries out the commands of one lobby. Create it with `new` or `restore`."""
 
-    __slots__ = (
-        "_flow",
-        "_house",
-        "_idle_ms",
-        "_members",
-        "_seek_timer",
-        "_transaction",
-        "presence",
-        "state",
-    )
-
     def __init__(
         self, state: LobbyState, now: int, idle_ms: int, limits: RateLimits, room: Room
     ) -> None:

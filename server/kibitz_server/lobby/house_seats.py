@@ -14,8 +14,6 @@ _REASON_CHARS = 200
 class HouseSeats:
     """Starts the house bots of one lobby, and opens the seats of bots that keep failing."""
 
-    __slots__ = ("_lobby",)
-
     def __init__(self, lobby: Transaction) -> None:
         self._lobby = lobby
 

@@ -31,8 +31,6 @@ of running matches, because one temporary fault can end all of them."""
 class MatchFlow:
     """Starts the rounds of one lobby, begins and counts their matches, and closes it."""
 
-    __slots__ = ("_house", "_lobby", "goes_on", "retry_at")
-
     def __init__(self, lobby: Transaction, house: HouseSeats) -> None:
         self._lobby = lobby
         self._house = house

@@ -18,8 +18,6 @@ from kibitz_server.lobby.transaction import Transaction
 class Membership:
     """Carries out the commands about the members of one lobby."""
 
-    __slots__ = ("_house", "_lobby")
-
     def __init__(self, lobby: Transaction, house: HouseSeats) -> None:
         self._lobby = lobby
         self._house = house

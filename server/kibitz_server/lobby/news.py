@@ -32,20 +32,6 @@ NEWS_INTERVAL_S = 0.1
 class NewsFeed:
     """Sends one lobby's news."""
 
-    __slots__ = (
-        "_last_sent_at",
-        "_loop",
-        "_pending",
-        "_plies",
-        "_presence",
-        "_shown",
-        "_stopped",
-        "_timer",
-        "_told",
-        "insiders",
-        "spectators",
-    )
-
     def __init__(
         self,
         loop: AbstractEventLoop,

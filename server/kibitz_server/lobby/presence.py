@@ -12,8 +12,6 @@ from collections.abc import Callable, Collection, Iterable
 class Presence:
     """Tracks which members, hosts and spectators of one lobby are connected."""
 
-    __slots__ = ("_away", "_connected", "_empty_since")
-
     def __init__(self, members: Iterable[str], now: int) -> None:
         """Start with nobody connected and all members absent since `now`."""
         self._connected: set[str] = set()

@@ -42,7 +42,6 @@ from kibitz_server.lobby.views import arranged_briefs, lobby_brief, match_brief
 from kibitz_server.net.connections import Connections
 from kibitz_server.net.log_runner import LogRunner, RunnerContext
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.rate_limit import RateLimits
 from kibitz_server.storage.streams import Stream
 
 LOG = logging.getLogger("kibitz.lobby")
@@ -62,7 +61,6 @@ class LobbyContext(RunnerContext):
 
     connections: Connections
     bot_starter: BotStarter
-    limits: RateLimits
     room: Room
     plies: Callable[[Sequence[str]], Mapping[str, int]]
     """Returns the plies of running matches, as spectators may see them."""

@@ -23,16 +23,6 @@ BOT_START_TIMEOUT_S = 30.0
 class SeatBots:
     """Starts and stops the processes, and reports failures."""
 
-    __slots__ = (
-        "_bot_starter",
-        "_clock",
-        "_connections",
-        "_loop",
-        "_processes",
-        "_report",
-        "_state",
-    )
-
     def __init__(
         self,
         loop: AbstractEventLoop,

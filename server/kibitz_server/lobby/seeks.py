@@ -78,8 +78,6 @@ def is_over(state: LobbyState) -> bool:
 class SeekTimer:
     """Measures for how long a seek has had no running match, in the caller's milliseconds."""
 
-    __slots__ = ("_key", "_since")
-
     def __init__(self, state: LobbyState, now: int) -> None:
         self._key = (state.phase, state.round.number)
         self._since = now

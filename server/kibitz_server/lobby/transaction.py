@@ -21,8 +21,6 @@ class Transaction:
     Checks raise `Refusal`; a command makes all checks before it appends anything.
     """
 
-    __slots__ = ("_effects", "budget", "now", "presence", "request", "room", "state")
-
     def __init__(
         self,
         state: LobbyState,

@@ -78,7 +78,7 @@ class MatchNews:
         for queue, wanted in watched.items():
             queue.send_droppable(shown[wanted], spectators)
         if delayed:
-            spectators.delay(view, self.durable_at)
+            spectators.publish(view, self.durable_at)
 
     def publish_move(
         self, view: EntryView, line: bytes, player: Peer, request: int, arrived: int

@@ -27,13 +27,11 @@ class SeatPeers:
                 return seat
         return None
 
-    def claim(self, seat: int, peer: Peer) -> Peer | None:
-        """Give a seat to a connection, and return the previous connection if it is still open."""
-        former = self.peers[seat]
+    def claim(self, seat: int, peer: Peer) -> None:
+        """Give a seat to a connection, which gets its snapshot later."""
         self.peers[seat] = peer
         self.subscribers[seat] = None
         self.mark_claimed(seat)
-        return None if former is None or former.leaving else former
 
     def unclaim(self) -> None:
         """Mark all seats as unclaimed, so that no turn is opened before its player reconnects."""

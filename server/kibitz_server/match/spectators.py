@@ -26,7 +26,7 @@ class Spectators:
     """Spectators of a match.
 
     If `delayed` is None, the runner sends them each durable entry together with the players'
-    frames. Otherwise it passes every entry to `delay`.
+    frames. Otherwise it passes every entry to `publish`.
     """
 
     __slots__ = ("_left_ms", "_new", "_views", "_when_settled", "delayed", "queues", "viewer")
@@ -125,15 +125,10 @@ class Spectators:
             self.delayed.restore(views, now)
 
     def publish(self, view: EntryView, now: int) -> None:
-        """Send a durable entry, or delay it until it is due."""
+        """Send a durable entry, or delay it until it is due, and send all that are due."""
         if self.delayed is None:
             self._send_event(view)
         else:
-            self.delay(view, now)
-
-    def delay(self, view: EntryView, now: int) -> None:
-        """Add a durable entry, and send all that are due."""
-        if self.delayed is not None:
             self.delayed.add(view, now)
             self.publish_due(now)
 

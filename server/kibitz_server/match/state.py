@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any, Final, Self, assert_never
 
 from pydantic_core import from_json, to_json
@@ -207,25 +208,15 @@ class MatchState:
         )
 
     def _load(self, kept: SavedState) -> None:
-        own = self.setup.seats
-        self.seq, self.at_ms = kept.seq, kept.at_ms
-        self.ply, self.to_act = kept.ply, kept.to_act
-        self.turn, self.turn_at = kept.turn, kept.turn_at
-        self.clocks = kept.clocks
+        for each in fields(kept):
+            setattr(self, each.name, getattr(kept, each.name))
         self.players = tuple(
             mine if mine == player else player
-            for mine, player in zip(own, kept.players, strict=True)
+            for mine, player in zip(self.setup.seats, kept.players, strict=True)
         )
         self.away, self.departed = dict(kept.away), dict(kept.departed)
-        self.flagged = kept.flagged
-        self.result = kept.result
-        self.answered = packed(kept.answered)
-        self.taken_over = kept.taken_over
-        self.began = kept.began
-        self.comments = kept.comments
-        self.sent = kept.sent
-        self.lag_left, self.standstill_ms = kept.lag_left, kept.standstill_ms
         self.used, self.requests = dict(kept.used), dict(kept.requests)
+        self.answered = packed(kept.answered)
 
     # --- applying entries ----------------------------------------------------------
 

@@ -34,15 +34,6 @@ from kibitz_server.storage.streams import Stream
 class MatchTail(WatchedMatch):
     """Follows one match, and shows it to its spectators."""
 
-    __slots__ = (
-        "_past",
-        "_turn_read",
-        "caught_up",
-        "lobby_shown",
-        "read_at",
-        "views",
-    )
-
     def __init__(
         self,
         game: Game,

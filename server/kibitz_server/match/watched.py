@@ -20,8 +20,6 @@ from kibitz_server.storage.streams import Stream
 class WatchedMatch(ABC):
     """A match with its spectators."""
 
-    __slots__ = ("key", "seats", "shown", "spectators", "state", "stream", "watchers")
-
     def __init__(
         self, state: MatchState, stream: Stream, spectators: Spectators, seats: int = 0
     ) -> None:

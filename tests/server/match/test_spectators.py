@@ -57,7 +57,8 @@ class SpectatorScenario:
             frames = view.spectator_frames(spectators.viewer, wanted)
             for queue in spectators.queues:
                 queue.send_droppable(frames[spectators.queues[queue]], spectators)
-        spectators.delay(view, self.loop.clock())
+        else:
+            spectators.publish(view, self.loop.clock())
 
     def screen(self) -> list[dict[str, Any]]:
         self.loop.advance()
