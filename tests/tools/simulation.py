@@ -48,7 +48,6 @@ from kibitz_server.directory import match_setup
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.registry import Registry
 from kibitz_server.handlers.requests import RequestHandlers
-from kibitz_server.housebots.process import HouseBots
 from kibitz_server.lobby.views import lobby_brief
 from kibitz_server.match.record import read_entry, read_setup, restore
 from kibitz_server.match.visibility import replay
@@ -600,7 +599,8 @@ def build_server(
         lag=lag,
         store=store,
         games={game.info.name: game},
-        house_bots=HouseBots(None, spawn, lambda: "ws://nowhere"),
+        launcher=None,
+        url="ws://nowhere",
         metrics=figures,
         name="simulated",
         guests="anyone",

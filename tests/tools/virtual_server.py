@@ -27,7 +27,6 @@ from kibitz_server.directory import match_setup
 from kibitz_server.directory.directory import Directory
 from kibitz_server.handlers.pages import RecordPages
 from kibitz_server.handlers.requests import RequestHandlers
-from kibitz_server.housebots.process import HouseBots
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.connection import Connection
 from kibitz_server.net.connections import Connections, Quotas
@@ -217,7 +216,8 @@ class VirtualServer:
             clock=self._milliseconds,
             store=self.store,
             games=self.games,
-            house_bots=HouseBots(None, self._spawn, lambda: "ws://nowhere"),
+            launcher=None,
+            url="ws://nowhere",
             metrics=figures,
             name="virtual",
             guests="anyone",

@@ -25,7 +25,6 @@ from kibitz_server.directory.rules import CompileCommand, Rules
 from kibitz_server.handlers.pages import RecordPages
 from kibitz_server.handlers.requests import RequestHandlers
 from kibitz_server.housebots.catalog import BotLauncher
-from kibitz_server.housebots.process import HouseBots
 from kibitz_server.maintenance.retention import Retention
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.connection import Connection
@@ -203,7 +202,8 @@ async def _start(
         lag=clock.lag_ms,
         store=store,
         games=games,
-        house_bots=HouseBots(launcher, tasks.spawn, lambda: url),
+        launcher=launcher,
+        url=url,
         metrics=metrics,
         name=f"{config.name} {_version()}",
         guests=config.guests,

@@ -2,7 +2,7 @@
 
 It creates the matches that lobbies begin, reports their results to the lobbies, and provides the
 services that the runners of both need. `Registry` finds lobbies and matches, and `Recovery`
-restores them from disk. `BotStarter` starts house bots, and `Substitutes` seats them in place of
+restores them from disk. `HouseBots` starts house bots, and `Substitutes` seats them in place of
 absent players. `RatedMatches` handles ratings, and `Hall` sends the public lists.
 """
 
@@ -35,8 +35,8 @@ from kibitz_server.directory.reload import LogReloader
 from kibitz_server.directory.rules import Rules
 from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.directory.tails import Tails
-from kibitz_server.housebots.process import HouseBots
-from kibitz_server.housebots.starter import BotStarter
+from kibitz_server.housebots.catalog import BotLauncher
+from kibitz_server.housebots.house_bots import HouseBots
 from kibitz_server.lobby.commands import VacateSeat
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.entries import Opened
@@ -78,7 +78,8 @@ class Directory:
         lag: Callable[[], int] = int,
         store: Store,
         games: Mapping[str, Game],
-        house_bots: HouseBots,
+        launcher: BotLauncher | None,
+        url: str,
         metrics: Metrics,
         name: str,
         guests: Guests,
@@ -93,6 +94,7 @@ class Directory:
         `lag` returns the milliseconds by which the clock has stopped so far because the server
         stood still. Without `rules`, the rules of all games must be loaded already, or may be
         loaded on the event loop. `operators` are the names of the accounts that may abort matches.
+        `launcher` starts house bots, if there are any, which connect to `url`.
         """
         self.loop = loop
         self.clock = clock
@@ -101,7 +103,6 @@ class Directory:
         self.rules = Rules.all_loaded() if rules is None else rules
         self.name = name
         self.connections = connections
-        self.house_bots = house_bots
         self.spawn = spawn
         self._metrics = metrics
         self._restored = False
@@ -115,18 +116,17 @@ class Directory:
         )
         self.rating_log = RatingLog(store)
         rated = RatedMatches(self.rating_log, self.accounts, games)
-        bot_starter = BotStarter(self.accounts, house_bots, registry.house_bot_ended)
-        self.substitutes = Substitutes(loop, clock, bot_starter, house_bots, registry, connections)
+        self.house_bots = HouseBots(launcher, spawn, url, self.accounts, registry.house_bot_ended)
+        self.substitutes = Substitutes(loop, clock, self.house_bots, registry, connections)
         self._match_context = self._make_match_context(lag, rated)
         self.starter = self._make_starter(rated)
-        self._lobby_context = self._make_lobby_context(bot_starter)
+        self._lobby_context = self._make_lobby_context()
         self.tails = self._make_tails()
         """The followed matches of other nodes; None for a single server."""
         self.others = None if store.nodes is None else OtherNodes(store.nodes.url, loop.time)
         """The lobbies and matches of the other nodes; None for a single server."""
         self.hall = Hall(loop, spawn, registry, self.rating_log, self.others)
-        loader = Loader(self._match_context, self._lobby_context, games)
-        self.recovery = self._make_recovery(loader)
+        self.recovery = self._make_recovery()
         self.reloader = LogReloader(loop, spawn, store, registry, self.recovery)
         self.failover = self._make_failover()
         """Transfers lobbies between nodes; None for a single server."""
@@ -158,13 +158,13 @@ class Directory:
             spawn=self.spawn,
         )
 
-    def _make_lobby_context(self, bot_starter: BotStarter) -> LobbyContext:
+    def _make_lobby_context(self) -> LobbyContext:
         return LobbyContext(
             loop=self.loop,
             clock=self.clock,
             store=self.store,
             connections=self.connections,
-            bot_starter=bot_starter,
+            house_bots=self.house_bots,
             room=MatchRoom(self.registry, self.connections.quotas),
             plies=self.registry.plies,
             begin_match=self.starter.begin,
@@ -182,12 +182,12 @@ class Directory:
             self.loop, self.clock, self.spawn, self.store.nodes, self.games, most, self.rules
         )
 
-    def _make_recovery(self, loader: Loader) -> Recovery:
+    def _make_recovery(self) -> Recovery:
         return Recovery(
             self.store,
             self.registry,
             self.quarantine,
-            loader,
+            Loader(self._match_context, self._lobby_context, self.games),
             self.rules,
             self.substitutes,
             self.connections,

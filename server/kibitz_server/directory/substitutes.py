@@ -14,8 +14,8 @@ from functools import partial
 
 from kibitz_protocol.wire.records import Player
 from kibitz_server.directory.registry import Registry
-from kibitz_server.housebots.process import HouseBotProcess, HouseBots
-from kibitz_server.housebots.starter import BotStarter
+from kibitz_server.housebots.house_bots import HouseBots
+from kibitz_server.housebots.process import HouseBotProcess
 from kibitz_server.lobby.seat_bots import BOT_START_TIMEOUT_S
 from kibitz_server.match import lifecycle
 from kibitz_server.match.commands import Forfeit, WantSubstitute
@@ -43,14 +43,12 @@ class Substitutes:
         self,
         loop: AbstractEventLoop,
         clock: Callable[[], int],
-        bot_starter: BotStarter,
         house_bots: HouseBots,
         registry: Registry,
         connections: Connections,
     ) -> None:
         self._loop = loop
         self._clock = clock
-        self._bot_starter = bot_starter
         self._house_bots = house_bots
         self._registry = registry
         self._connections = connections
@@ -67,7 +65,7 @@ class Substitutes:
     def _start(self, match: MatchRunner, want: WantSubstitute) -> None:
         state = match.engine.state
         coming = (each.player for each in self._substitutions.values() if each.match is match)
-        process, player = self._bot_starter.start(
+        process, player = self._house_bots.start(
             want.personality,
             state.setup.lobby or "",
             None,

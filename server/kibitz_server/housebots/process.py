@@ -13,19 +13,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import signal
 import socket
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 
 from kibitz_protocol import printable
 from kibitz_server.housebots import wait_exit
-from kibitz_server.housebots.catalog import BotCatalog, BotLauncher
 
-LOG = logging.getLogger("kibitz.process.house_bots")
 LOG_LINES = 20
 LINE_BYTES = 200
 LIMIT_PREFIX = "ended: "
@@ -205,69 +201,3 @@ def secret_descriptor(secret: str) -> socket.socket:
     with ours:
         ours.sendall(secret.encode())
     return theirs
-
-
-class HouseBots:
-    """All house bots of a server."""
-
-    def __init__(
-        self,
-        launcher: BotLauncher | None,
-        spawn: Callable[[Callable[[], Awaitable[None]]], None],
-        url: Callable[[], str],
-    ) -> None:
-        self.catalog = BotCatalog(launcher)
-        self._launcher = launcher
-        self._spawn = spawn
-        self._url = url
-        self._running: set[HouseBotProcess] = set()
-        self._closed = False
-
-    @property
-    def count(self) -> int:
-        return len(self._running)
-
-    def start(
-        self,
-        process: HouseBotProcess,
-        personality: str,
-        lobby: str,
-        resume: str,
-        ended: Callable[[HouseBotProcess], None],
-    ) -> None:
-        """Start a process; `ended` is called once if it ends without having been stopped."""
-        if self._launcher is None or self._closed or process.stopping:
-            return
-        try:
-            command = list(self._launcher.command(personality, self._url(), lobby))
-        except Exception:
-            LOG.exception("cannot start house bot %s", personality)
-            process.mark_failed("it could not be started")
-            ended(process)
-            return
-        environment = inherited_environment(os.environ)
-        self._running.add(process)
-        self._spawn(partial(self._run, process, personality, command, environment, resume, ended))
-
-    def close(self) -> None:
-        """Stop all processes and refuse to start more."""
-        self._closed = True
-        for process in self._running:
-            process.stop()
-
-    async def _run(
-        self,
-        process: HouseBotProcess,
-        personality: str,
-        command: Sequence[str],
-        environment: dict[str, str],
-        secret: str,
-        ended: Callable[[HouseBotProcess], None],
-    ) -> None:
-        try:
-            await process.run(command, environment, secret)
-        finally:
-            self._running.discard(process)
-        if not process.stopping:
-            LOG.warning("house bot %s: %s", printable.line(personality), process.end_reason)
-            ended(process)

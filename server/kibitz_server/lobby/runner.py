@@ -30,7 +30,7 @@ from kibitz_protocol.wire.records import Result
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_server.accounts.identity import Identity
-from kibitz_server.housebots.starter import BotStarter
+from kibitz_server.housebots.house_bots import HouseBots
 from kibitz_server.lobby import commands, entries
 from kibitz_server.lobby.commands import Command, Effect, Step
 from kibitz_server.lobby.engine import LobbyEngine
@@ -60,7 +60,7 @@ class LobbyContext(RunnerContext):
     """The services that all lobby runners of a server share."""
 
     connections: Connections
-    bot_starter: BotStarter
+    house_bots: HouseBots
     room: Room
     plies: Callable[[Sequence[str]], Mapping[str, int]]
     """Returns the plies of running matches, as spectators may see them."""
@@ -100,7 +100,7 @@ class LobbyRunner(LogRunner):
         self.bots = SeatBots(
             context.loop,
             context.clock,
-            context.bot_starter,
+            context.house_bots,
             context.connections,
             engine.state,
             self.command,

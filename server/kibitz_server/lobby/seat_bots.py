@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import partial
 
 from kibitz_protocol.wire.records import Player
+from kibitz_server.housebots.house_bots import HouseBots
 from kibitz_server.housebots.process import HouseBotProcess
-from kibitz_server.housebots.starter import BotStarter
 from kibitz_server.lobby.commands import BotFailed, StartBot
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.net.connections import Connections
@@ -27,7 +27,7 @@ class SeatBots:
         self,
         loop: AbstractEventLoop,
         clock: Callable[[], int],
-        bot_starter: BotStarter,
+        house_bots: HouseBots,
         connections: Connections,
         state: LobbyState,
         report: Callable[[BotFailed], object],
@@ -35,7 +35,7 @@ class SeatBots:
         """`report` is called if a process exits or its bot does not join in time."""
         self._loop = loop
         self._clock = clock
-        self._bot_starter = bot_starter
+        self._house_bots = house_bots
         self._connections = connections
         self._state = state
         self._report = report
@@ -49,7 +49,7 @@ class SeatBots:
         started = (bot.name for _, bot in self._processes.values())
         members = (member.player.name for member in self._state.seats.members.values())
         try:
-            self._processes[seat] = process, _ = self._bot_starter.start(
+            self._processes[seat] = process, _ = self._house_bots.start(
                 order.personality,
                 self._state.id,
                 order.player,

@@ -6,12 +6,17 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from typing import cast
 
 import pytest
 
 from kibitz_protocol.wire.messages import HouseBotLine
+from kibitz_protocol.wire.records import Player
+from kibitz_server.accounts.identity import Identity
+from kibitz_server.accounts.sign_in import Accounts, Admission
 from kibitz_server.housebots import process as module
-from kibitz_server.housebots.process import HouseBotProcess, HouseBots
+from kibitz_server.housebots.house_bots import HouseBots
+from kibitz_server.housebots.process import HouseBotProcess
 from tests.server.fakes import house_bot, wait_until
 
 pytestmark = pytest.mark.e2e
@@ -93,11 +98,10 @@ async def test_an_end_has_a_reason_that_the_log_and_the_lobby_are_given(
     def spawn(work: Callable[[], Awaitable[None]]) -> None:
         tasks.append(asyncio.ensure_future(work()))
 
-    staff = HouseBots(Agency(code), spawn, lambda: "ws://here")
+    staff = staff_of(Agency(code), spawn)
     ended: list[str] = []
-    process = HouseBotProcess()
-    staff.start(process, "grid/greedy", "abc", "", lambda each: ended.append(each.end_reason))
-    await asyncio.gather(*tasks)
+    hire(staff, lambda process: ended.append(process.end_reason))
+    await wait_until(lambda: bool(ended))
     assert ended == [reason]
     assert f"house bot grid/greedy: {reason}" in caplog.messages
 
@@ -159,6 +163,49 @@ class Agency:
         return [*python(self.code), personality, url, lobby]
 
 
+class Identities:
+    """Accounts that create identities; the test calls `saved` when one is on disk."""
+
+    def __init__(self) -> None:
+        self.saved: Callable[[bool], None] = lambda saved: None
+
+    def house_bot(
+        self, name: str, former: Player | None, then: Callable[[bool], None]
+    ) -> Admission:
+        self.saved = then
+        player = Player(player="h1", name=name, kind="house")
+        return Admission(Identity(player, account=False, skeleton=None), "secret")
+
+
+class StoredIdentities(Identities):
+    """Accounts that store each identity soon."""
+
+    def house_bot(
+        self, name: str, former: Player | None, then: Callable[[bool], None]
+    ) -> Admission:
+        asyncio.get_running_loop().call_soon(then, True)
+        return super().house_bot(name, former, then)
+
+
+def staff_of(
+    agency: Agency,
+    spawn: Callable[[Callable[[], Awaitable[None]]], None],
+    identities: Identities | None = None,
+) -> HouseBots:
+    accounts = cast(Accounts, identities or StoredIdentities())
+    return HouseBots(agency, spawn, "ws://here", accounts, lambda player, output: None)
+
+
+def hire(
+    staff: HouseBots, ended: Callable[[HouseBotProcess], object] = lambda process: None
+) -> HouseBotProcess:
+    def told(process: HouseBotProcess, player: Player) -> None:
+        ended(process)
+
+    process, _ = staff.start("grid/greedy", "abc", None, told, seats=None, taken=())
+    return process
+
+
 @pytest.mark.e2e
 async def test_staff_gets_its_secret_by_a_descriptor_and_its_end_is_told() -> None:
     tasks: list[asyncio.Future[None]] = []
@@ -171,11 +218,10 @@ async def test_staff_gets_its_secret_by_a_descriptor_and_its_end_is_told() -> No
         "assert 'secret' not in [*sys.argv, *os.environ.values()]\n"
         "print(*sys.argv[1:], open(int(os.environ['KIBITZ_RESUME_FD'])).read())"
     )
-    staff = HouseBots(Agency(code), spawn, lambda: "ws://here")
+    staff = staff_of(Agency(code), spawn)
     ended: list[HouseBotProcess] = []
-    employee = HouseBotProcess()
-    staff.start(employee, "grid/greedy", "abc", "secret", ended.append)
-    assert staff.count == 1
+    employee = hire(staff, ended.append)
+    await wait_until(lambda: staff.count == 1)
     await asyncio.gather(*tasks)
     assert ended == [employee]
     assert employee.log_tail.startswith("grid/greedy ws://here abc secret\n")
@@ -201,9 +247,8 @@ async def test_a_house_bot_gets_no_secret_of_the_servers_environment(
         "import os\nfor name, value in os.environ.items():\n"
         " if 'canary' in value or name.startswith(('KIBITZ_', 'LC_ALL')): print(name, value)"
     )
-    employee = HouseBotProcess()
-    staff = HouseBots(Agency(code), spawn, lambda: "ws://here")
-    staff.start(employee, "grid/greedy", "abc", "secret", lambda employee: None)
+    employee = hire(staff_of(Agency(code), spawn))
+    await wait_until(lambda: bool(tasks))
     await asyncio.gather(*tasks)
     told = employee.log_tail.splitlines()
     assert "canary" not in employee.log_tail
@@ -212,10 +257,20 @@ async def test_a_house_bot_gets_no_secret_of_the_servers_environment(
 
 async def test_who_was_dismissed_before_it_started_never_starts() -> None:
     spawned: list[Callable[[], Awaitable[None]]] = []
-    staff = HouseBots(Agency(""), spawned.append, lambda: "")
-    employee = HouseBotProcess()
-    employee.stop()
-    staff.start(employee, "grid/greedy", "abc", "secret", lambda employee: None)
+    identities = Identities()
+    staff = staff_of(Agency(""), spawned.append, identities)
+    hire(staff).stop()
+    identities.saved(True)
     staff.close()
-    staff.start(HouseBotProcess(), "grid/greedy", "abc", "secret", lambda employee: None)
+    hire(staff)
+    identities.saved(True)
     assert spawned == []
+
+
+async def test_a_bot_without_a_stored_identity_has_failed() -> None:
+    identities = Identities()
+    ended: list[str] = []
+    staff = staff_of(Agency(""), lambda work: None, identities)
+    hire(staff, lambda process: ended.append(process.end_reason))
+    identities.saved(False)
+    assert ended == ["the process ended with status 127"]

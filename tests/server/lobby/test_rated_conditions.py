@@ -12,8 +12,9 @@ import pytest
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbySettings, ProgrammeItem
 from kibitz_protocol.wire.messages import Capabilities
+from kibitz_server.accounts.sign_in import Accounts
 from kibitz_server.directory.rated import RatedMatches, standard_options
-from kibitz_server.housebots.process import HouseBots
+from kibitz_server.housebots.house_bots import HouseBots
 from kibitz_server.lobby.entries import Joined, Opened, Started
 from kibitz_server.lobby.rated_conditions import (
     CONDITIONS,
@@ -141,8 +142,10 @@ def test_usual_options_may_be_written_out() -> None:
 class Personalities(HouseBots):
     """Existing house bots, so that a lobby has no other errors."""
 
-    def __init__(self) -> None:
-        super().__init__(None, lambda work: None, lambda: "ws://nowhere")
+    def __init__(self, accounts: Accounts) -> None:
+        super().__init__(
+            None, lambda work: None, "ws://nowhere", accounts, lambda player, output: None
+        )
 
     def knows(self, personality: str) -> bool:
         return True
@@ -158,7 +161,7 @@ class Personalities(HouseBots):
 def server(tmp_path: Path) -> Iterator[VirtualServer]:
     make_template(tmp_path)
     with virtual_server(GAMES, tmp_path) as server:
-        server.directory.house_bots = Personalities()
+        server.directory.house_bots = Personalities(server.directory.accounts)
         yield server
 
 
