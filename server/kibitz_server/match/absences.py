@@ -11,8 +11,7 @@ from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from kibitz_protocol.wire.records import Cause
-from kibitz_server.match.saved_state import Absence
-from kibitz_server.match.state import MatchState
+from kibitz_server.match.state import Absence, MatchState
 
 DEPARTURE_TEXTS: Final = {
     "left": "left the match",

@@ -34,8 +34,7 @@ import kibitz_protocol
 import kibitz_server
 from kibitz_games.core.game import Game, State, UnknownRules
 from kibitz_protocol.wire.records import Entry, Setup
-from kibitz_server.match.saved_state import SavedState
-from kibitz_server.match.state import BrokenLog, MatchState
+from kibitz_server.match.state import BrokenLog, MatchState, SavedState
 
 CHECKPOINT_INTERVAL = 32
 """The number of entries between two checks of whether a match needs another checkpoint."""

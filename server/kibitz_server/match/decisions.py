@@ -1,10 +1,12 @@
-"""Decides on commands other than moves: each leads to one log entry, or is refused.
+"""Decides on commands other than moves, and on fallen flags.
 
-All are pure functions of a match's state; the engine appends the entry.
+Each leads to one log entry, or is refused. All are pure functions of a match's state; the engine
+appends the entry.
 """
 
 from __future__ import annotations
 
+import hashlib
 from typing import Final, TypeAlias, assert_never
 
 from kibitz_protocol.wire.records import (
@@ -14,6 +16,7 @@ from kibitz_protocol.wire.records import (
     Entry,
     Forfeited,
     Left,
+    Moved,
     Noted,
     Replaced,
     Resigned,
@@ -21,7 +24,7 @@ from kibitz_protocol.wire.records import (
 )
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.visibility import comment_audience
-from kibitz_server.match.absences import GONE_FOR_GOOD
+from kibitz_server.match.absences import DEPARTURE_TEXTS, GONE_FOR_GOOD, cause_of
 from kibitz_server.match.budget import NOTES
 from kibitz_server.match.commands import (
     Abort,
@@ -85,6 +88,38 @@ def aborted(state: MatchState, detail: str, at: int, *, operator: bool = False) 
     return Aborted(
         seq=state.seq + 1, at_ms=at, detail=detail[:200], operator=True if operator else None
     )
+
+
+def after_flag(state: MatchState, at: int) -> Moved | Forfeited:
+    """Return the entry that follows a fallen flag (`GameInfo.on_flag`)."""
+    match state.game.info.on_flag:
+        case "forfeit":
+            return forfeited(state, state.to_act, *_late_cause(state), at)
+        case "random":
+            return Moved(
+                seq=state.seq + 1,
+                at_ms=at,
+                ply=state.ply,
+                seat=state.to_act,
+                action=state.encode(_random_action(state)),
+            )
+        case "skip":
+            raise AssertionError("a skipped turn ends with its flag")
+
+
+def _late_cause(state: MatchState) -> tuple[Cause, str]:
+    """Return the cause of a fallen flag: the player's absence if it was absent, else its time."""
+    gone = state.away.get(state.to_act)
+    if gone is None:
+        return Cause.TIME, "the flag fell"
+    return cause_of(gone), f"{DEPARTURE_TEXTS[gone.reason]} before the flag fell"
+
+
+def _random_action(state: MatchState) -> int:
+    """Draw a legal action from the seed and the ply, so that replays draw the same one."""
+    legal = state.game.legal(state.game_state)
+    drawn = hashlib.sha256(f"{state.setup.seed}:flag:{state.ply}".encode()).digest()
+    return legal[int.from_bytes(drawn[:8], "big") % len(legal)]
 
 
 def _leave(state: MatchState, command: Leave, at: int) -> Left | Refuse | None:

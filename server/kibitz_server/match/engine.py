@@ -17,8 +17,8 @@ interrupted. `lag` is the total time by which the caller's clock has stopped so 
 server stood still. The log has this time only as part of the entry that ends a turn.
 
 `MatchClock` measures turns. The engine creates the entries of moves and decides when timers are
-due. Pure functions of the state create all other entries: `decisions` (commands), `flags` (fallen
-flags), `refusals` (illegal moves).
+due. Pure functions of the state create all other entries: `decisions` (commands and fallen flags),
+`refusals` (illegal moves).
 
 A turn's duration is measured from `open_turn` to the arrival of the move, minus an allowance for
 the network. The allowance is the socket's round trip as measured by the server (the shortest of its
@@ -67,8 +67,7 @@ from kibitz_server.match.commands import (
     Refuse,
     WantSubstitute,
 )
-from kibitz_server.match.decisions import OtherCommand, aborted, decide, forfeited
-from kibitz_server.match.flags import after_flag
+from kibitz_server.match.decisions import OtherCommand, aborted, after_flag, decide, forfeited
 from kibitz_server.match.refusals import (
     answer_out_of_turn,
     refuse_illegal,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Self, assert_never
 
 from pydantic_core import from_json, to_json
@@ -26,6 +26,7 @@ from kibitz_protocol.wire.clocks import (
 from kibitz_protocol.wire.lag import ALLOWANCE_CAP_MS, RESTART_MS, after_move, standstill_cap
 from kibitz_protocol.wire.records import (
     Aborted,
+    AbsenceReason,
     Cause,
     Commented,
     Entry,
@@ -45,7 +46,13 @@ from kibitz_protocol.wire.records import (
 )
 from kibitz_protocol.wire.unchecked import all_without_fields_set
 from kibitz_protocol.wire.values import Action, Scalar, without_nulls
-from kibitz_server.match.answered_moves import pack_move, packed, unpacked, without_seat
+from kibitz_server.match.answered_moves import (
+    AnsweredMove,
+    pack_move,
+    packed,
+    unpacked,
+    without_seat,
+)
 from kibitz_server.match.budget import (
     CUT_COMMENT,
     MOVE_COMMENTS,
@@ -55,7 +62,6 @@ from kibitz_server.match.budget import (
     comment_size,
 )
 from kibitz_server.match.result import Departure, match_result, rank_by_departure, tie
-from kibitz_server.match.saved_state import Absence, SavedState
 
 MAX_REQUESTS: Final = 128
 """The number of latest requests, besides moves, that a match remembers to answer resent ones."""
@@ -65,6 +71,42 @@ NO_SEATS: Final[frozenset[int]] = frozenset()
 
 class BrokenLog(ValueError):
     """The entries do not fit the setup or each other; the message names the entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """The start of a seat's absence and the end of its grace period, in the match's time."""
+
+    reason: AbsenceReason
+    since_ms: int
+    until_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SavedState:
+    """The part of a match's state that checkpoints contain: all fields without the game's state."""
+
+    seq: int
+    at_ms: int
+    ply: int
+    to_act: int
+    turn: int
+    turn_at: int
+    clocks: list[Clock] | None
+    players: tuple[Player, ...]
+    away: dict[int, Absence]
+    departed: dict[int, Departure]
+    flagged: bool
+    result: Result | None
+    answered: list[AnsweredMove]
+    taken_over: frozenset[int]
+    began: int
+    comments: int = 0
+    sent: tuple[str, ...] = ()
+    lag_left: tuple[int, ...] = ()
+    standstill_ms: int = 0
+    used: dict[str, int] = field(default_factory=dict)
+    requests: dict[str, int] = field(default_factory=dict)
 
 
 class MatchState:

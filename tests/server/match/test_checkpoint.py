@@ -35,8 +35,7 @@ from kibitz_server.match.commands import (
     Return,
 )
 from kibitz_server.match.engine import MatchEngine
-from kibitz_server.match.saved_state import SavedState
-from kibitz_server.match.state import MatchState
+from kibitz_server.match.state import MatchState, SavedState
 from kibitz_server.match.visibility import MatchViews
 from tests.server.match.toy_games import Grid, MatchDriver, Race, Veil, setup, state_values, variant
 

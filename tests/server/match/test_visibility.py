@@ -45,8 +45,8 @@ def test_where_nothing_is_hidden_all_share_one_frame_and_one_view() -> None:
     shell = MatchDriver(Grid(), setup(Grid()))
     shell.play(x=0, y=0)
     sight = shell.views[0]
-    for all_same in (("turn", "none"), ("every",)):
-        assert len({id(sight.frame(v, w)) for v in VIEWERS for w in all_same}) == 1
+    for wanted in ("turn", "none", "every"):
+        assert len({id(sight.frame(viewer, wanted)) for viewer in VIEWERS}) == 1
     assert len({id(sight.event(viewer, "every").view) for viewer in VIEWERS}) == 1
     assert shell.match.views.snapshot(PUBLIC, "watching").view is sight.event(PUBLIC, "every").view
 

@@ -127,7 +127,15 @@ class SQLiteStore(CommittingStore):
             Statement(
                 "INSERT INTO stream (number, key, kind, owner, opened, head, link)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (stream.number, stream.key, stream.kind, owner, _now(), head, stream.chain),
+                (
+                    stream.number,
+                    stream.key,
+                    stream.kind,
+                    owner,
+                    int(time.time()),
+                    head,
+                    stream.chain,
+                ),
             )
         )
         self.commits.wait(stream, 0, waiter)
@@ -311,7 +319,3 @@ class SQLiteStore(CommittingStore):
         return await self._readers.read(
             lambda db: [(row[0], blob(row[1])) for row in db.execute(sql, (after, count))]
         )
-
-
-def _now() -> int:
-    return int(time.time())
