@@ -79,7 +79,7 @@ class Work:
         self._count(monkeypatch, Grid, "start")
         self._count(monkeypatch, Grid, "view")
         self._count(monkeypatch, MatchViews, "snapshot")
-        for read in ("entries", "lines", "transcript", "reload", "ledger"):
+        for read in ("entries", "lines", "reload", "ledger"):
             self._count(monkeypatch, SQLiteStore, read)
 
     def _count(self, monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> None:
