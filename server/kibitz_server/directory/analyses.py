@@ -18,7 +18,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
@@ -82,9 +82,6 @@ class Progress:
     """The number of judged moves ..."""
     of: int
     """... and of all moves."""
-
-    def fields(self) -> dict[str, int]:
-        return asdict(self)
 
 
 @dataclass(slots=True)

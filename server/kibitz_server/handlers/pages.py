@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import AsyncIterator
+from dataclasses import asdict
 from http import HTTPStatus
 
 from kibitz_protocol.wire.recordfile import RecordExport
@@ -137,7 +138,7 @@ def _answer(analyses: Analyses, key: str, plies: int, asker: Asker) -> Page:
         after = math.ceil(error.retry_after_ms / 1000)
         return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, str(error), after)
     if isinstance(answer, Progress):
-        body = json.dumps(answer.fields()).encode()
+        body = json.dumps(asdict(answer)).encode()
         return Page(HTTPStatus.ACCEPTED, body, JSON)
     return Page(HTTPStatus.OK, answer, JSON)
 

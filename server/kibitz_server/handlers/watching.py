@@ -141,7 +141,7 @@ class WatchHandlers:
             code, message = Code.NOT_WATCHABLE, "you play in this match: rejoin it"
         elif match.shown.result is not None:
             return _over(match.key)
-        elif not match.spectators.open or not self._lobby_shows(match, identity):
+        elif match.spectators.viewer is None or not self._lobby_shows(match, identity):
             code, message = Code.NOT_WATCHABLE, "the host does not admit spectators to this match"
         else:
             return None

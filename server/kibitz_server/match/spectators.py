@@ -51,11 +51,6 @@ class Spectators:
         """The queues waiting for their first snapshot."""
 
     @property
-    def open(self) -> bool:
-        """Whether the host admits spectators at all."""
-        return self.viewer is not None
-
-    @property
     def seq(self) -> int:
         """The number of the newest entry that spectators may see."""
         return self._views.state.seq if self.delayed is None else self.delayed.seq

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from kibitz_server.storage.interface import PlayerRow
 
@@ -34,12 +34,6 @@ class TokenRegister(ABC):
     def __init__(self, db: Any) -> None:
         self._db = db
         """A connection of the engine's driver."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         self._db.close()

@@ -6,6 +6,7 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -400,7 +401,7 @@ async def test_an_account_whose_name_would_be_refused_now_keeps_it(
     desk: AccountsScenario, path: Path
 ) -> None:
     player = Player(player="a1", name="Аdmin", kind="bot")
-    with open_register(path) as accounts:
+    with closing(open_register(path)) as accounts:
         row = row_of(Identity(player, account=True, skeleton=skeleton("Аdmin")))
         with accounts.transaction():
             accounts.add_account(row)

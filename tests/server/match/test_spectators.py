@@ -84,7 +84,7 @@ def test_without_delay_all_is_shown_at_once() -> None:
 
 
 def test_off_shows_nothing() -> None:
-    assert not SpectatorScenario(Grid(), Spectating(mode="off")).spectators.open
+    assert SpectatorScenario(Grid(), Spectating(mode="off")).spectators.viewer is None
 
 
 @pytest.mark.parametrize(
@@ -332,4 +332,4 @@ def test_spectators_who_see_the_match_late_are_not_told_what_is_left_now() -> No
 
 def test_a_setup_without_spectating_is_public() -> None:
     assert isinstance(setup(Grid(), 2, conduct=Conduct()), Setup)
-    assert SpectatorScenario(Grid(), Spectating()).spectators.open
+    assert SpectatorScenario(Grid(), Spectating()).spectators.viewer is not None

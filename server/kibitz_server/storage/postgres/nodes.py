@@ -225,7 +225,7 @@ class PostgresNodes:
         expires_s: float = EXPIRES_S,
     ) -> None:
         self.on_lost: Callable[[Mapping[str, str | None]], None] | None = None
-        self.identity = identity
+        self.name, self.url = identity.name, identity.url
         self._turn = False
         """Whether this node was the one to serve, as of the last heartbeat."""
         self._beat_at = 0.0
@@ -233,7 +233,7 @@ class PostgresNodes:
         self.numbers = StreamNumbers(db)
         self._commits = commits
         self._lobbies = lobbies
-        self._url = url
+        self._database = url
         self._owner = ownership.owner
         self._expires_s = expires_s
         self._lines = HallLines(identity.name, ownership.owner, expires_s)
@@ -243,14 +243,6 @@ class PostgresNodes:
         """The connection for heartbeats and take-overs, which never waits for a batch."""
         self._readers = Readers(url)
         """Connections for reading other nodes' logs, so that heartbeats and pages do not wait."""
-
-    @property
-    def name(self) -> str:
-        return self.identity.name
-
-    @property
-    def url(self) -> str:
-        return self.identity.url
 
     @property
     def first(self) -> bool:
@@ -442,5 +434,5 @@ class PostgresNodes:
 
     async def _ask(self, query: Callable[[Connection], Awaitable[_T]]) -> _T:
         """Run a query on this node's connection."""
-        with translate_errors(self._url):
+        with translate_errors(self._database):
             return await self._connection.use(query)

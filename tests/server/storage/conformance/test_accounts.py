@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import closing
 
 import pytest
 
@@ -25,7 +26,7 @@ def engine(full_engine: FullEngine) -> FullEngine:
 def issued(engine: FullEngine, key: str, skeleton: str, digest: bytes, expires: int | None) -> int:
     """Create an account with a token while the server runs."""
 
-    with open_register(engine.db) as register, register.transaction():
+    with closing(open_register(engine.db)) as register, register.transaction():
         known = register.by_skeleton(skeleton)
         if known is not None and not known.account:
             register.clear_skeleton(known.key)
@@ -79,7 +80,7 @@ async def test_tokens_count_from_the_moment_they_are_made_to_that_they_are_revok
     present = [b"good", b"old", b"new", b"unknown"]
     assert store.players.void_tokens(present, now) == {b"old"}
     assert store.players.void_tokens([], now) == set()
-    with open_register(engine.db) as register:
+    with closing(open_register(engine.db)) as register:
         assert register.revoke(good, now)
         assert not register.revoke(good, now)
         assert not register.revoke(10**6, now)
@@ -97,7 +98,7 @@ async def test_a_change_that_raises_changes_nothing(engine: FullEngine, store: S
             register.add_account(PlayerRow("a1", "Ada", "bot", True, "ada", 1000))
             raise ValueError("planted")
 
-    with open_register(engine.db) as register:
+    with closing(open_register(engine.db)) as register:
         with pytest.raises(ValueError, match="planted"):
             change(register)
         assert register.tokens() == []

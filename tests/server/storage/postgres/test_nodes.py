@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import Any
 
 import psycopg
@@ -270,7 +270,7 @@ async def test_a_late_heartbeat_waits_for_the_take_over_that_is_under_way(
 
 async def test_a_token_is_revoked_at_every_node_at_once(url: PostgresURL) -> None:
     first, second = node(url, "a"), node(url, "b")
-    with open_register(url) as register:
+    with closing(open_register(url)) as register:
         with register.transaction():
             register.add_account(PlayerRow("p1", "Eve", "bot", True, "eve", 1))
             number = register.add_token(b"token", "p1", 1, None)
