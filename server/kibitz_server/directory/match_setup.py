@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from pydantic import TypeAdapter
+from pydantic_core import from_json, to_json
 
-from kibitz_games.core.game import Game
+from kibitz_games.core.game import Game, Model
 from kibitz_protocol.wire.recordfile import seed_commitment
 from kibitz_protocol.wire.records import (
     SCHEMA,
@@ -43,7 +45,7 @@ def match_setup(
     item = planned.item
     if start is not None:
         game = game.at_version(start.rules_version)
-    options = read_options(game, item.options)
+    options, dumped = _options_of(game, to_json(item.options))
     # What happens after a branch is drawn from a new seed, because that of the origin is public.
     deal = game.deal(options, item.seats, planned.seed) if start is None else start.deal
     seed = f"{planned.seed:064x}"
@@ -59,7 +61,7 @@ def match_setup(
         "rated": rated,
         "game": item.game,
         "rules_version": game.info.rules_version,
-        "options": _OPTIONS.validate_python(options.to_wire()),
+        "options": dumped,
         "seats": list(planned.players),
         "engines": _engines(lobby, planned.players),
         "deal": _DEAL.validate_python(dict(deal)) if deal else {},
@@ -82,6 +84,13 @@ def _origin(lobby: LobbyState) -> Origin | None:
     if branch is None or start is None:
         return None
     return Origin(match=branch.match, ply=branch.ply, seed=start.seed)
+
+
+@lru_cache(maxsize=256)  # all matches share it, and no code changes it
+def _options_of(game: Game, text: bytes) -> tuple[Model, Options]:
+    """Return a match's options, parsed from JSON and completed, and their wire form."""
+    options = read_options(game, from_json(text))
+    return options, _OPTIONS.validate_python(options.to_wire())
 
 
 def _engines(lobby: LobbyState, players: Sequence[Player]) -> list[Engine | None] | None:
