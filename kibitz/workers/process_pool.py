@@ -1,4 +1,4 @@
-"""Workers as processes on this machine, each with its own pipe.
+"""Workers as processes on this machine, each with its own pipe for lines of JSON.
 
 `concurrent.futures.ProcessPoolExecutor` fails all its tasks when one process is killed. Here, a
 worker that exits loses only its own task, and is restarted for the next one.
@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator
+from typing import Final
 
 from kibitz.process.child import terminate
 from kibitz.process.parent_death import child_command
-from kibitz.workers import frames
 from kibitz.workers.port import Json
 from kibitz_arena.runner.block_task import TaskFailedError, WorkerLostError
+
+MOST_BYTES: Final = 1 << 30
+"""The longest answer of a worker."""
 
 
 class ProcessPool:
@@ -72,16 +76,18 @@ def result_of(answer: Json) -> Json:
 async def _start() -> Process:
     command = child_command("kibitz.workers.worker")
     return await asyncio.create_subprocess_exec(
-        *command, stdin=PIPE, stdout=PIPE, start_new_session=True
+        *command, stdin=PIPE, stdout=PIPE, start_new_session=True, limit=MOST_BYTES
     )
 
 
 async def _ask(process: Process, request: Json) -> Json:
     assert process.stdin is not None
     assert process.stdout is not None
-    try:
-        process.stdin.write(frames.encode(request))
+    with contextlib.suppress(ConnectionError):
+        process.stdin.write(json.dumps(request).encode() + b"\n")
         await process.stdin.drain()
-        return await frames.read(process.stdout)
-    except (ConnectionError, asyncio.IncompleteReadError):
-        raise WorkerLostError(f"the worker process {process.pid} exited") from None
+        line = await process.stdout.readline()
+        if line.endswith(b"\n"):
+            answer: Json = json.loads(line)
+            return answer
+    raise WorkerLostError(f"the worker process {process.pid} exited")

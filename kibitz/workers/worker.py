@@ -1,55 +1,27 @@
-"""A worker process, ``python -m kibitz.workers.worker``, which reads tasks from standard input.
+"""A worker process, ``python -m kibitz.workers.worker``, with a line of JSON per task and answer.
 
-It answers on the original standard output; the output of tasks goes to standard error. When the
-pipe is closed because the parent has exited, it cancels its task, which stops the servers and bots
-started by it, and exits.
+It answers on the original standard output; the output of tasks goes to standard error. SIGTERM
+cancels the running task, which stops the servers and bots started by it, and ends the process.
 """
 
 from __future__ import annotations
 
-import asyncio
+import json
 import os
 import sys
-from typing import BinaryIO
 
 from kibitz.process.event_loop import run
-from kibitz.workers import frames
-from kibitz.workers.port import Json
 from kibitz.workers.tasks import answer
 
 
-async def serve(answers: BinaryIO) -> None:
-    """Run the tasks from standard input one by one until it is closed."""
-    stream = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), sys.stdin)
-    requests: asyncio.Queue[Json] = asyncio.Queue()
-    working = asyncio.create_task(_work(requests, answers))
-    try:
-        while True:
-            requests.put_nowait(await frames.read(stream))
-    except asyncio.IncompleteReadError:
-        working.cancel()
-        await asyncio.wait({working})
-
-
-async def _work(requests: asyncio.Queue[Json], answers: BinaryIO) -> None:
-    while True:
-        request = await requests.get()
-        result = await answer(request["task"], request["given"])
-        await asyncio.to_thread(_write, answers, frames.encode(result))
-
-
-def _write(answers: BinaryIO, frame: bytes) -> None:
-    answers.write(frame)
-    answers.flush()
-
-
 def main() -> None:
-    """Run the worker to the end of its pipe."""
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    run(serve(answers))
+    """Run the tasks from standard input one by one until it is closed."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # the output of tasks must not get into the answers
+    for line in sys.stdin:
+        request = json.loads(line)
+        result = run(answer(request["task"], request["given"]))
+        print(json.dumps(result), file=answers, flush=True)
 
 
 if __name__ == "__main__":

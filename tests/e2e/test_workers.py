@@ -108,7 +108,7 @@ def test_a_killed_worker_costs_its_blocks_only(kibitz: Kibitz) -> None:
         workers_of(arena, "kibitz.workers.worker")[0].send_signal(signal.SIGKILL)
         arena.rest(SECONDS)
         assert arena.process.returncode == 0, arena.log.read_text()
-        assert "a worker is lost" in arena.log.read_text()
+        assert "a worker was lost" in arena.log.read_text()
     tags = [each.tag for each in ended(folder)]
     assert len(tags) == len({*tags}) == 18
     assert before <= {*tags}
@@ -183,7 +183,7 @@ def test_two_hundred_blocks_over_two_ray_nodes_are_those_of_one_machine(kibitz: 
             cluster.remove_node(node, allow_graceful=False)  # kill -9 of the node's processes
             cluster.add_node(num_cpus=1)
             until_ended(arena, folder, 160)
-            until_said(arena, "a worker is lost")
+            until_said(arena, "a worker was lost")
             arena.send(signal.SIGKILL)
             arena.rest()
         assert len(ended(folder)) < 400

@@ -15,7 +15,6 @@ from click.testing import CliRunner
 
 from kibitz.options.workers import workers_option
 from kibitz.workers import ray_pool, tasks
-from kibitz.workers.frames import encode, read
 from kibitz.workers.port import Json, PoolError
 from kibitz.workers.process_pool import result_of
 from kibitz.workers.thread_bridge import MOST_LOSSES, PoolCompute
@@ -117,15 +116,6 @@ async def test_a_cluster_that_refuses_is_a_sentence(monkeypatch: pytest.MonkeyPa
 
     with pytest.raises(PoolError, match=r"expected a Ray cluster: no cluster here$"):
         await join(monkeypatch, "ray://auto", StandInRay(init))
-
-
-async def test_a_frame_is_read_as_it_was_written() -> None:
-    stream = asyncio.StreamReader()
-    stream.feed_data(encode({"a": 1.1}) + encode({"b": "é"})[:-1])
-    stream.feed_eof()
-    assert await read(stream) == {"a": 1.1}
-    with pytest.raises(asyncio.IncompleteReadError):
-        await read(stream)
 
 
 async def test_a_task_that_raises_answers_with_its_sentence() -> None:
