@@ -28,12 +28,13 @@ def _list() -> None:
 
 
 def _described(experiment: Experiment) -> str:
-    from kibitz_training.parameters import expected, text_of
+    from kibitz.text.schema_text import describe, kinds
+    from kibitz_training.parameters import text_of
 
     lines = [f"{experiment.name}  {experiment.summary}"]
-    for name, field in experiment.parameters.model_fields.items():
-        default = text_of(field.get_default(call_default_factory=True))
-        lines += [f"  {name}={default}", f"      {field.description} ({expected(field)})"]
+    for name, field in experiment.parameters.model_json_schema()["properties"].items():
+        lines.append(f"  {name}={text_of(field['default'])}")
+        lines.append(f"      {field['description']} ({describe(kinds(field, {}))})")
     return "\n".join(lines)
 
 

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from kibitz.options import notation
 from kibitz.text.layout import two_columns, wrap
+from kibitz.text.schema_text import Schema, describe, either
+from kibitz.text.schema_text import kinds as alternatives
 from kibitz_arena.report.formatting import option_value
 from kibitz_games.core import rulebook
 from kibitz_games.core.game import Game, GameError, GameInfo, TimeoutPolicy
@@ -23,11 +25,6 @@ from kibitz_games.core.position import Position
 if TYPE_CHECKING:
     from kibitz_bots.catalog import Personality
 
-Schema: TypeAlias = Mapping[str, Any]
-MAX_TRIED = 200
-"""The maximum number of values to try per option to find an example that the game accepts."""
-MAX_LISTED = 6
-"""The maximum number of words in an example of a list."""
 INDENT = "  "
 
 TIME_OUT: dict[TimeoutPolicy, str] = {
@@ -90,10 +87,10 @@ def options(game: Game) -> Iterator[Option]:
     """Yield the options of a game."""
     schema = game.Options.model_json_schema(by_alias=True)
     for name, field in schema["properties"].items():
-        kinds = _kinds(field, schema.get("$defs", {}))
+        kinds = alternatives(field, schema.get("$defs", {}))
         yield Option(
             name=name,
-            takes=_either([_kind(kind) for kind in kinds]),
+            takes=describe(kinds),
             default=_default(field.get("default")),
             summary=field.get("description", ""),
             example=_example(game, name, field, kinds),
@@ -123,66 +120,6 @@ def seats_for(
 # -------------------------------------------------------------------------------------- options
 
 
-def _kinds(field: Schema, definitions: Schema) -> list[Schema]:
-    """Return the alternatives of a field's schema, with references resolved and without null."""
-    if "$ref" in field:
-        return _kinds(definitions[field["$ref"].rpartition("/")[2]], definitions)
-    if "anyOf" in field:
-        return [kind for option in field["anyOf"] for kind in _kinds(option, definitions)]
-    if "items" in field:
-        item = _kinds(field["items"], definitions)
-        return [{**field, "items": {"anyOf": item} if len(item) != 1 else item[0]}]
-    return [] if field.get("type") == "null" else [field]
-
-
-def _kind(schema: Schema, number: str = "a whole number", word: str = "a word") -> str:
-    """Describe the allowed values."""
-    if allowed := schema.get("enum") or ([schema["const"]] if "const" in schema else []):
-        return _either([option_value(value) for value in allowed])
-    match schema.get("type"):
-        case "boolean":
-            return "yes or no"
-        case "integer":
-            return number + _range(schema)
-        case "array":
-            return _list(schema)
-    return word
-
-
-def _range(schema: Schema) -> str:
-    least, most = _bounds(schema)
-    if least is None:
-        return "" if most is None else f" up to {most}"
-    return f" from {least}" if most is None else f" from {least} to {most}"
-
-
-def _bounds(schema: Schema) -> tuple[int | None, int | None]:
-    """Return the minimum and the maximum of a number, both inclusive."""
-    least, most = schema.get("minimum"), schema.get("maximum")
-    if least is None and "exclusiveMinimum" in schema:
-        least = schema["exclusiveMinimum"] + 1
-    if most is None and "exclusiveMaximum" in schema:
-        most = schema["exclusiveMaximum"] - 1
-    return least, most
-
-
-def _list(schema: Schema) -> str:
-    items = schema.get("items", {})
-    what = _either([_kind(kind, "whole numbers", "words") for kind in items.get("anyOf", [items])])
-    least, most = schema.get("minItems", 0), schema.get("maxItems")
-    if least and most:
-        many = f"{least} to {most} " if least != most else f"{least} "
-    elif least or most:
-        many = f"at least {least} " if least else f"up to {most} "
-    else:
-        many = ""
-    return f"a list of {many}{what} separated by plus signs"
-
-
-def _either(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-
-
 def _default(value: Any) -> str:
     if value is None:
         return "the game chooses by default"
@@ -194,7 +131,7 @@ def _default(value: Any) -> str:
 def _example(game: Game, name: str, field: Schema, kinds: Sequence[Schema]) -> str | None:
     """Return an option as typed, with a value that the game accepts."""
     default = field.get("default")
-    tried = [*field.get("examples", ()), *(v for kind in kinds for v in _values(game, kind))]
+    tried = [*field.get("examples", ()), *(v for kind in kinds for v in _values(kind))]
     for value in [*(value for value in tried if value != default), default]:
         if value in (None, []):
             continue
@@ -204,42 +141,12 @@ def _example(game: Game, name: str, field: Schema, kinds: Sequence[Schema]) -> s
     return None
 
 
-def _values(game: Game, schema: Schema) -> Iterable[Any]:
-    """Return values to try."""
-    if "enum" in schema:
-        return list(schema["enum"])
-    match schema.get("type"):
-        case "boolean":
-            return (False, True)
-        case "integer":
-            return _numbers(schema)
-        case "array":
-            return _lists(game, schema)
-    return ()
-
-
-def _numbers(schema: Schema) -> list[int]:
-    """Return the middle of a range, then numbers from its start."""
-    least, most = _bounds(schema)
-    low = least if least is not None else 1
-    high = most if most is not None else low + MAX_TRIED
-    return [(low + high) // 2, *range(low, min(high, low + MAX_TRIED) + 1)]
-
-
-def _lists(game: Game, schema: Schema) -> Iterator[list[Any]]:
-    """Yield short lists of the first numbers or of board cells."""
-    items = schema.get("items", {})
-    least = max(1, schema.get("minItems", 1))
-    most = min(schema.get("maxItems", least + MAX_LISTED), least + MAX_LISTED)
-    if "enum" in items:
-        places: list[Any] = list(items["enum"])
-    elif items.get("type") == "integer":
-        low = _bounds(items)[0] or 0
-        places = list(range(low, low + most))
-    else:
-        names = [cell.name for cell in Position(game).scene(0).cells]
-        places = names[len(names) // 2 :: max(1, len(names) // 20)]
-    yield from (places[:size] for size in range(least, most + 1))
+def _values(schema: Schema) -> Iterable[Any]:
+    """Return values to try, for options without examples in their model."""
+    if schema.get("type") == "boolean":
+        return (False, True)
+    values: Iterable[Any] = schema.get("enum", (schema.get("minimum"), schema.get("maximum")))
+    return values
 
 
 # ---------------------------------------------------------------------------------------- lines
@@ -247,7 +154,7 @@ def _lists(game: Game, schema: Schema) -> Iterator[list[Any]]:
 
 def _facts(info: GameInfo) -> list[tuple[str, str]]:
     facts = [
-        ("players", _either([str(number) for number in info.seats])),
+        ("players", either([str(number) for number in info.seats])),
         ("visible", HIDDEN[info.hidden]),
         ("time-out", TIME_OUT[info.on_flag]),
         ("played", BLOCK_NOTES[info.balanced]),

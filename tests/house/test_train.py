@@ -94,9 +94,9 @@ def test_two_runs_do_not_share_a_directory(tmp_path: Path) -> None:
             "mean chinese-checkers/genetic",
         ),
         ("nim", "unknown experiment 'nim'"),
-        (f"{GENETIC}:population=1", "population: expected a whole number from 2 to 10000, not '1'"),
-        (f"{GENETIC}:seats=two", "seats: expected a whole number from 2 to 6, not 'two'"),
-        (f"{GENETIC}:judge=me", "judge: expected hand or euclid or stragglers or mobility"),
+        (f"{GENETIC}:population=1", "population: expected greater than or equal to 2, not '1'"),
+        (f"{GENETIC}:seats=two", "seats: expected a valid integer"),
+        (f"{GENETIC}:judge=me", "judge: expected 'hand', 'euclid', 'stragglers' or 'mobility'"),
         (
             f"{GENETIC}:popultion=3",
             "unknown parameter 'popultion'; the parameters are seats, population,",

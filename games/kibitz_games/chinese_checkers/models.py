@@ -49,10 +49,12 @@ class Options(Model):
         None,
         ge=1,
         le=geo.MAX_PEGS,
+        examples=[10],
         description="Pegs per player on the rhombus; the star's triangles are always full.",
     )
     corners: tuple[int, ...] | None = Field(
         None,
+        examples=[[0, 3]],
         min_length=2,
         max_length=6,
         description="Corner of each seat, clockwise from the top: N 0, NE 1, SE 2, S 3, SW 4,"

@@ -48,6 +48,7 @@ class Options(Model):
     )
     opening: tuple[str, ...] = Field(
         (),
+        examples=[["h8", "g7"]],
         description="Cells of stones to place before play, such as h8+g7: black, white, black"
         " and so on.",
     )

@@ -109,7 +109,7 @@ class Everything(Model):
     ("name", "takes", "default"),
     [
         ("kind", "round or square", "round by default"),
-        ("size", "a whole number from 3 to 9", "the game chooses by default"),
+        ("size", "a whole number from 3 below 10", "the game chooses by default"),
         ("most", "a whole number up to 9", "7 by default"),
         ("any", "a whole number", "7 by default"),
         ("sticky", "yes or no", "no by default"),
