@@ -1,7 +1,7 @@
 """The web pages, plus the document of a running event at ``/event.json``.
 
-The arena writes the document into a file (`kibitz_arena.live`), and the event's server serves its
-current content, or ``null`` if no event is running.
+The arena writes the document into a file (`kibitz_arena.report.live`), and the event's server
+serves its current content, or ``null`` if no event is running.
 """
 
 from __future__ import annotations

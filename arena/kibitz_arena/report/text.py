@@ -58,7 +58,7 @@ def render_text(results: Results, width: int = WIDTH) -> str:
     """Render `results` in lines of at most `width` columns; `width` must be at least 80."""
     parts = [
         _header(results, width),
-        _standings(results, width),
+        _grid(standing_columns(results), width),
         _crosstable(results, width),
         _ends(results, width),
         _sequential(results.sequential, width) if results.sequential else [],
@@ -98,7 +98,8 @@ def _seed(tournament: TournamentInfo) -> str:
 # Standings
 
 
-def _standings(results: Results, width: int) -> list[str]:
+def standing_columns(results: Results) -> list[TableColumn]:
+    """Return the columns of the table of entrants, best first."""
     entrants = results.standings
     scores = [formatting.percent(formatting.score(row), 1) for row in results.crosstable]
     columns = [
@@ -114,7 +115,7 @@ def _standings(results: Results, width: int) -> list[str]:
     ]
     if any(entrant.byes for entrant in entrants):
         columns.append(TableColumn("byes", [str(entrant.byes) for entrant in entrants]))
-    return _grid(columns, width)
+    return columns
 
 
 def _ranks(results: Results) -> TableColumn:
@@ -164,12 +165,11 @@ def _crosstable(results: Results, width: int) -> list[str]:
     of = f", of {formatting.quantity(per_pairing, 'game')} each" if per_pairing else ", of games"
     forms: list[tuple[str, Cell]] = [
         (formatting.crosstable_caption(results), _counts),
-        *([] if per_pairing else [(points + of, _points_of)]),
+        *([] if per_pairing else [(points + of, points_of)]),
         (points + of if per_pairing else points, _points),
     ]
     for caption, cell in forms:
-        cells = [[cell(pair) if pair else EMPTY_CELL for pair in row] for row in results.crosstable]
-        lines = _square(results, cells, width)
+        lines = _grid(crosstable_columns(results, cell), width)
         if lines:
             return [*_folded(f"cross-table: {caption}", width), *lines]
     return _too_wide("cross-table", results, width)
@@ -183,18 +183,17 @@ def _points(pair: HeadToHead) -> str:
     return formatting.points(pair.points)
 
 
-def _points_of(pair: HeadToHead) -> str:
+def points_of(pair: HeadToHead) -> str:
+    """Format points and games: ``7.5/10``."""
     return f"{formatting.points(pair.points)}/{pair.games}" if pair.games else formatting.NO_VALUE
 
 
-def _square(results: Results, cells: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Return a table with a column for each entrant; empty if it is too wide."""
+def crosstable_columns(results: Results, cell: Cell) -> list[TableColumn]:
+    """Return the columns of a cross-table: rank and name, and one for each entrant."""
     ranks = _ranks(results)
-    columns = [
-        TableColumn(rank, column)
-        for rank, column in zip(ranks.cells, zip(*cells, strict=True), strict=True)
-    ]
-    return _grid([ranks, _names(results), *columns], width)
+    cells = [[cell(pair) if pair else EMPTY_CELL for pair in row] for row in results.crosstable]
+    columns = map(TableColumn, ranks.cells, zip(*cells, strict=True))
+    return [ranks, _names(results), *columns]
 
 
 def _too_wide(what: str, results: Results, width: int) -> list[str]:

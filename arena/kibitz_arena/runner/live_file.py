@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from kibitz_arena.live import LiveEvent
+from kibitz_arena.report.live import LiveEvent
 from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.runner.publication import Publication

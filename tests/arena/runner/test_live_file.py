@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
-from kibitz_arena.live import LiveEvent
+from kibitz_arena.report.live import LiveEvent
 from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.runner.live_file import live_file
@@ -25,7 +25,7 @@ async def test_the_file_follows_the_event(tmp_path: Path) -> None:
             play(journal.state, most=most, write=journal.append)
             await live.update()
             read = LiveEvent.model_validate_json(directory.live.read_bytes())
-            assert read.results.played == journal.state.played
+            assert read.played == journal.state.played
         assert journal.state.finished
     assert said == []
 
@@ -64,5 +64,5 @@ async def test_it_is_written_while_games_end_in_another_thread(tmp_path: Path) -
         playing.join()
         await live.update()
         read = LiveEvent.model_validate_json(directory.live.read_bytes())
-        assert read.results.played == read.results.planned == 60
+        assert read.played == read.planned == 60
     assert said == []

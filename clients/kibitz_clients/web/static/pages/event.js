@@ -4,17 +4,19 @@
 import { at } from "../parts/address.js";
 import { BoardGrid } from "../parts/board_grid.js";
 import { h, fill } from "../parts/dom.js";
-import {
-  claimLine, crosstable, facts, gameLine, pairingLine, standings,
-} from "../parts/event_tables.js";
 import { useStyles } from "../parts/wall_styles.js";
 import { Hall, newest } from "../wire/hall.js";
 
 /** @typedef {import("../main.js").App} App */
-/** @typedef {import("../parts/event_tables.js").LiveEvent} LiveEvent */
+/**
+ * @typedef {{heads: string[], rows: string[][]}} Table the second column has the names
+ * @typedef {{tag: string, match: string | null, text: string, note: string}} ListedGame
+ * @typedef {{lobby: string, name: string, facts: string[], planned: number, played: number,
+ *   standings: Table, crosstable: Table, claims: string[], running: ListedGame[],
+ *   next: ListedGame[], latest: ListedGame[]}} LiveEvent
+ */
 
 const POLL_MS = 1500;
-const LATEST = 12;
 
 /**
  * @param {HTMLElement} root
@@ -109,20 +111,19 @@ class EventPage {
       return;
     }
     if (!this.body.isConnected) fill(this.root, this.head, this.facts, this.bar, this.body);
-    const { results } = event;
-    document.title = `${results.event.name} - kibitz`;
-    this.head.textContent = results.event.name;
-    this.facts.textContent = facts(results, this.app.games.title(results.event.game));
-    this.bar.max = results.planned;
-    this.bar.value = results.played;
-    fill(this.table, standings(results));
-    fill(this.cross, crosstable(results));
-    this.claimsPart.hidden = results.claims.length === 0;
-    fill(this.claims, results.claims.map(claimLine));
+    document.title = `${event.name} - kibitz`;
+    this.head.textContent = event.name;
+    this.facts.textContent = event.facts.join(" · ");
+    this.bar.max = event.planned;
+    this.bar.value = event.played;
+    fill(this.table, table(event.standings));
+    fill(this.cross, table(event.crosstable, "Points of the row against the column / games played"));
+    this.claimsPart.hidden = event.claims.length === 0;
+    fill(this.claims, event.claims.map((claim) => h("li", null, claim)));
     this.nextPart.hidden = event.next.length === 0;
-    fill(this.next, event.next.slice(0, LATEST).map((pairing) => pairingLine(pairing, null)));
-    const latest = results.games.slice(-LATEST).reverse();
-    fill(this.latest, latest.length ? latest.map(gameLine) : h("li", { class: "muted" }, "Nothing yet."));
+    fill(this.next, event.next.map(gameLine));
+    fill(this.latest, event.latest.length ? event.latest.map(gameLine)
+      : h("li", { class: "muted" }, "Nothing yet."));
     this.#drawMatches();
   }
 
@@ -133,7 +134,7 @@ class EventPage {
     const matches = newest(this.hall.view?.matches ?? {}).filter((brief) => brief.lobby === event.lobby);
     const byTag = new Map(matches.map((brief) => [brief.tag, brief.match]));
     fill(this.running, event.running.length
-      ? event.running.map((pairing) => pairingLine(pairing, byTag.get(pairing.tag) ?? null))
+      ? event.running.map((game) => gameLine({ ...game, match: byTag.get(game.tag) ?? null }))
       : h("li", { class: "muted" }, "No games are being played."));
     if (!this.hall.view) return;
     this.#grid ??= new BoardGrid(this.boards, this.app);
@@ -147,4 +148,23 @@ class EventPage {
  */
 function part(title, content) {
   return h("section", { class: "card" }, h("h2", null, title), content);
+}
+
+/** @param {Table} content @param {string} [caption] */
+function table({ heads, rows }, caption) {
+  return h("table", null,
+    caption && h("caption", null, caption),
+    h("thead", null, h("tr", null, heads.map((text, column) =>
+      h("th", { scope: "col", class: column === 1 ? undefined : "number" }, text)))),
+    h("tbody", null, rows.map((row) => h("tr", null, row.map((text, column) =>
+      (column === 1 ? h("th", { scope: "row", class: "name" }, text)
+        : h("td", { class: "number" }, text)))))));
+}
+
+/** @param {ListedGame} game */
+function gameLine({ match, text, note }) {
+  return h("li", { class: "line" },
+    match ? h("a", { class: "grow", href: at(`/match/${match}`) }, text)
+      : h("span", { class: "grow name" }, text),
+    h("span", { class: "muted" }, note));
 }
