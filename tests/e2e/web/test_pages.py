@@ -118,7 +118,7 @@ async def test_a_host_chooses_what_a_bot_judges_by(open_page: OpenPage) -> None:
     await form.get_by_label("House bot").select_option("line-nim/minimax")
     await form.locator("summary", has_text="Parameters").click()
     evaluation = form.get_by_label("Evaluation")
-    await expect(evaluation).to_have_value("parts")
+    await expect(evaluation.locator("option:checked")).to_have_text("parts")
     await evaluation.select_option("outcome")
     await form.get_by_label("Time").fill("0.1")
     await page.get_by_role("button", name="Open the lobby").click()

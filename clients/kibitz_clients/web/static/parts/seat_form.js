@@ -1,7 +1,7 @@
 // One seat of a new lobby: for the host, anyone, a named player, or a house bot.
 
 import { h, fill } from "./dom.js";
-import { words } from "./forms.js";
+import { objectForm } from "./forms.js";
 
 /** @typedef {import("../wire/messages.js").HouseBotLine} HouseBotLine */
 /** @typedef {import("../wire/messages.js").BotParameter} BotParameter */
@@ -11,8 +11,7 @@ import { words } from "./forms.js";
 let forms = 0;
 
 export class SeatForm {
-  /** @type {() => string} */
-  #parameters = () => "";
+  #tuned = objectForm({});
 
   /**
    * @param {{kind: SeatKind, bots: HouseBotLine[], ratings: Map<string, number>, me: string,
@@ -31,7 +30,7 @@ export class SeatForm {
     this.name = h("input", { maxlength: 32, placeholder: "name", "aria-label": "Name of the player" });
     this.bot = h("select", { "aria-label": "House bot" });
     this.summary = h("p", { class: "muted small-text" });
-    this.tuning = h("div", { class: "fields" });
+    this.tuning = h("div", null);
     this.more = h("details", null, h("summary", null, "Parameters"), this.tuning);
     this.choice = h("div", { class: "stack grow" });
     const gone = h("button", { type: "button", class: "quiet small", onclick: () => remove(this) }, "Remove");
@@ -90,7 +89,8 @@ export class SeatForm {
       case "reserved":
         return { kind: "reserved", name: this.name.value.trim() };
       case "house": {
-        const parameters = this.#parameters();
+        const changed = Object.entries(this.#tuned.value());
+        const parameters = changed.map(([name, value]) => `${name}=${value}`).join(",");
         const personality = this.bot.value + (parameters && `:${parameters}`);
         return { kind: "house", personality };
       }
@@ -112,38 +112,20 @@ export class SeatForm {
   #drawBot() {
     const bot = this.bots.find((other) => other.name === this.bot.value);
     this.summary.textContent = bot?.summary ?? "";
-    const inputs = (bot?.parameters ?? []).map((parameter) => ({ parameter, input: parameterInput(parameter) }));
-    this.more.hidden = !inputs.length;
-    fill(this.tuning, inputs.map(({ parameter, input }) =>
-      h("div", { class: "field" }, h("label", null, words(parameter.name), input),
-        h("p", { class: "muted small-text" }, parameter.summary))));
-    this.#parameters = () => inputs
-      .map(({ parameter, input }) => ({ parameter, value: chosenValue(parameter, input) }))
-      .filter(({ parameter, value }) => value !== "" && value !== parameter.default)
-      .map(({ parameter, value }) => `${parameter.name}=${value}`)
-      .join(",");
+    const parameters = bot?.parameters ?? [];
+    this.more.hidden = !parameters.length;
+    this.#tuned = objectForm({
+      properties: Object.fromEntries(parameters.map((parameter) => [parameter.name, schemaOf(parameter)])),
+    });
+    fill(this.tuning, this.#tuned.element);
   }
 }
 
-/** @param {BotParameter} parameter */
-function parameterInput(parameter) {
-  if (parameter.type === "word") {
-    return h("select", null, (parameter.words ?? []).map((word) =>
-      h("option", { value: word, selected: word === parameter.default }, word)));
-  }
-  return h("input", {
-    type: "number", min: parameter.least, max: parameter.most, step: parameter.type === "int" ? 1 : "any",
-    inputmode: "decimal", placeholder: parameter.default ?? "default", value: parameter.default,
-  });
-}
-
-/**
- * @param {BotParameter} parameter
- * @param {{value: string}} input
- * @returns {string | number} "" if it is left empty
- */
-function chosenValue(parameter, input) {
-  return parameter.type === "word" || input.value === "" ? input.value : Number(input.value);
+/** @param {BotParameter} parameter @returns {import("./forms.js").Schema} */
+function schemaOf({ type, least, most, words, default: usual, summary: description }) {
+  if (type === "word") return { enum: words, default: usual, description };
+  const kind = type === "int" ? "integer" : "number";
+  return { type: kind, minimum: least, maximum: most, default: usual, description };
 }
 
 /** @param {HouseBotLine} bot */
