@@ -9,8 +9,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from benchmarks.experiments import matches, processor_time
+from benchmarks.experiments import matches
 from benchmarks.experiments.experiment import Measured, Scale
+from kibitz.local.engine_pairs import EngineLimit
 from kibitz_bots import load
 from kibitz_bots.catalog.chinese_checkers import EVALUATIONS
 from kibitz_bots.kinds.engine_bot import EngineBot
@@ -58,7 +59,7 @@ class Opponent:
         searcher = bot.searcher(start, game.info)
 
         def choose(state: np.record, seed: str) -> int:
-            with processor_time.limits(SECONDS, seed) as limits:
+            with EngineLimit(seconds=SECONDS).limits(seed) as limits:
                 result = searcher.search(state, limits)
             self.moves, self.nodes = self.moves + 1, self.nodes + result.nodes
             return int(result.action)

@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.experiments import plain_search, processor_time
+from benchmarks.experiments import plain_search
 from benchmarks.experiments.chinese_checkers import middle
 from benchmarks.experiments.experiment import Measured, Scale, UnavailableError
+from kibitz.local.engine_pairs import EngineLimit
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_search.algorithms.iddfs import Iddfs
 from kibitz_search.algorithms.limits import SearchLimits
@@ -138,7 +139,7 @@ def measure(state: np.record, most: int) -> dict[str, Any]:
         began = time.process_time()
         search.search(state, hand(state), SearchLimits(depth=depth))
         times.append(1000 * (time.process_time() - began))
-    with processor_time.limits(SECONDS, 0) as limits:
+    with EngineLimit(seconds=SECONDS).limits("0") as limits:
         result = search.search(state, hand(state), limits)
     return {"ms": times, "own_moves": result.depth, "rate": result.nodes / SECONDS}
 

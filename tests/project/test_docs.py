@@ -23,7 +23,8 @@ from kibitz.cli import kibitz
 from kibitz.commands.serve import DatabaseType, serve
 from kibitz_bots.running import inprocess
 from kibitz_bots.sdk import Bot
-from kibitz_clients.render.match_picture import export_svg
+from kibitz_clients.matches.recorded_match import load_record
+from kibitz_clients.render.match_picture import draw_svg
 from kibitz_games.core import registry
 from kibitz_games.core.position import Position
 from kibitz_server.app import Config
@@ -252,7 +253,8 @@ class Picture:
     def drawn(self) -> str:
         ply, seat = self._number("--ply"), self._number("--seat")
         viewpoint = None if seat is None else seat - 1
-        return export_svg(ROOT / self.words[3], load_games("plain"), ply, viewpoint)
+        record = load_record(ROOT / self.words[3], load_games("plain"), viewpoint)
+        return draw_svg(record, ply)
 
     def _number(self, option: str) -> int | None:
         return int(self._after(option)) if option in self.words else None

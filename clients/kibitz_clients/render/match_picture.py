@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from kibitz_clients.matches.recorded_match import LoadedRecord, frame_at_ply, load_record
+from kibitz_clients.matches.recorded_match import LoadedRecord, frame_at_ply
 from kibitz_clients.matches.timeline import Frame
 from kibitz_clients.render.svg import document
 from kibitz_clients.wording import descriptions
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import Scene, with_names
 from kibitz_protocol.wire.records import Player
-
-
-def export_svg(
-    path: str | os.PathLike[str],
-    games: Mapping[str, Game],
-    ply: int | None = None,
-    seat: int | None = None,
-) -> str:
-    """Return an SVG of a recorded match after `ply` plies, by default at the end.
-
-    It shows what `seat` knew at that point, or everything if None. Raises `RecordError`, `OSError`,
-    and `ValueError` for a ply or a seat that the match does not have.
-    """
-    return draw_svg(load_record(path, games, seat), ply)
 
 
 def draw_svg(recorded: LoadedRecord, ply: int | None = None) -> str:

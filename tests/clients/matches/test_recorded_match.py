@@ -177,7 +177,8 @@ def test_a_picture_shows_the_end_unless_a_ply_is_named(
 ) -> None:
     path = write(finished, tmp_path / "m.jsonl")
     last = len(finished.entries)
-    pictures = [match_picture.export_svg(path, games, ply) for ply in (None, last, 0)]
+    recorded = recorded_match.load_record(path, games)
+    pictures = [match_picture.draw_svg(recorded, ply) for ply in (None, last, 0)]
     assert pictures[0] == pictures[1] != pictures[2]
     root = ET.fromstring(pictures[0])
     words = " ".join(element.text or "" for element in root.iter())
@@ -190,8 +191,9 @@ def test_a_ply_that_the_match_does_not_have_is_refused(
     games: dict[str, Game], finished: Record, tmp_path: Path
 ) -> None:
     path = write(finished, tmp_path / "m.jsonl")
+    recorded = recorded_match.load_record(path, games)
     with pytest.raises(ValueError, match=f"expected a ply from 0 to {len(finished.entries)}"):
-        match_picture.export_svg(path, games, 9_999)
+        match_picture.draw_svg(recorded, 9_999)
 
 
 def test_a_position_that_is_not_known_says_so(game: Game) -> None:

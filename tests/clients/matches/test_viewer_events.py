@@ -158,10 +158,11 @@ def test_lines_and_pictures_of_one_seat_hide_what_it_did_not_know(
     line_output.write_record_lines(path, games, whole.append)
     assert not any("hidden" in line for line in whole)
     assert any("time is up; turn skipped" in line for line in whole)
-    assert "as ■ Player 2 saw it" in match_picture.export_svg(path, games, 2, 2)
-    assert "saw it" not in match_picture.export_svg(path, games, 2)
+    load = recorded_match.load_record
+    assert "as ■ Player 2 saw it" in match_picture.draw_svg(load(path, games, 2), 2)
+    assert "saw it" not in match_picture.draw_svg(load(path, games), 2)
     with pytest.raises(ValueError, match="expected a seat"):
-        match_picture.export_svg(path, games, seat=9)
+        load(path, games, 9)
 
 
 def test_hidden_moves_are_json_lines_too(record: Record, tmp_path: Path) -> None:

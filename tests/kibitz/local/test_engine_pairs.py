@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
 
@@ -82,6 +83,8 @@ def test_a_limit_of_processor_time_ends_a_search() -> None:
         while not limits.cancelled.is_set():
             pass
         assert time.thread_time() - begin >= 0.02
+    before = threading.active_count()
     with EngineLimit(seconds=60.0).limits("0") as limits:
         pass
+    assert threading.active_count() == before
     assert not limits.cancelled.is_set()

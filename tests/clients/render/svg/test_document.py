@@ -11,8 +11,8 @@ from typing import get_args
 
 import pytest
 
-from kibitz_clients.matches.recorded_match import build_timeline
-from kibitz_clients.render.match_picture import export_svg, frame_scene
+from kibitz_clients.matches.recorded_match import build_timeline, load_record
+from kibitz_clients.render.match_picture import draw_svg, frame_scene
 from kibitz_clients.render.svg import document
 from kibitz_games.core.game import Game
 from kibitz_games.core.scene import Cell, CellKind, Lattice, Mark, MarkKind, Scene
@@ -104,7 +104,7 @@ def test_each_kind_of_board_is_drawn_as_it_was(name: str, golden: Golden) -> Non
 def test_the_picture_of_the_readme_is_the_one_that_is_exported(games: dict[str, Game]) -> None:
     images = Path(__file__).parents[4] / "docs" / "images"
     record, picture = images / "chinese-checkers.jsonl", images / "chinese-checkers.svg"
-    assert export_svg(record, games, 60) == picture.read_text("utf-8")
+    assert draw_svg(load_record(record, games), 60) == picture.read_text("utf-8")
 
 
 def test_keys_are_not_drawn_and_take_no_room() -> None:
