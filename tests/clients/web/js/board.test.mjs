@@ -6,7 +6,7 @@ const { cellsNamed, Layout, nearest, neighbour, outline } = await use("board/geo
 const { actionText, cellless, completed, nextCells, pressed } = await use("board/picks.js");
 const { motions } = await use("board/motion.js");
 const { describe, named } = await use("board/describe.js");
-const { movesGround, stoneOf } = await use("board/themes.js");
+const { rebuilds, stoneOf } = await use("board/themes.js");
 
 const hexagons = {
   lattice: "hex", labels: [], marks: [], text: [], colours: [],
@@ -168,10 +168,20 @@ test("cells in words", () => {
 
 test("what changes the whole board, and what a single cell", () => {
   const hole = { x: 0, y: 0, kind: "hole" };
-  assert.equal(movesGround(hole, { ...hole, owner: 1 }), false);
-  assert.equal(movesGround(hole, { ...hole, tint: 1 }), true);
-  assert.equal(movesGround({ ...hole, kind: "fog" }, { ...hole, kind: "floor", tint: 2 }), false);
-  assert.equal(movesGround(hole, { ...hole, x: 1 }), true);
+  const one = { ...columns, cells: { a: hole } };
+  const scenery = { stage: one, layout: null, vehicles: false };
+  const changes = (/** @type {object} */ change, cell = hole) => {
+    const paint = { cells: { a: { ...cell, ...change } } };
+    const stage = { ...one, cells: { a: cell } };
+    return rebuilds({ ...scenery, stage }, { ...one, ...paint }, paint);
+  };
+  assert.equal(changes({ owner: 1 }), false);
+  assert.equal(changes({ tint: 1 }), true);
+  assert.equal(changes({ kind: "floor", tint: 2 }, { ...hole, kind: "fog" }), false);
+  assert.equal(changes({ x: 1 }), true);
+  assert.equal(changes({ kind: "wreck" }, { ...hole, kind: "floor" }), true);
+  assert.equal(rebuilds(scenery, one, { colours: ["white"] }), true);
+  assert.equal(rebuilds(scenery, { ...one, cells: { a: hole, b: hole } }, { cells: { b: hole } }), true);
   assert.equal(stoneOf({ ...columns, colours: ["white", "black"] }, 0), "white");
   assert.equal(stoneOf(columns, 3), 3);
 });

@@ -12,7 +12,7 @@ import { animate, motions } from "./motion.js";
 import { actionText, cellless, completed, nextCells, pressed } from "./picks.js";
 import { defineGradients } from "./shapes.js";
 import { circlePath, num, svg } from "./svg.js";
-import { shapeOf } from "./themes.js";
+import { rebuilds, shapeOf } from "./themes.js";
 import { Thumbnail } from "./thumbnail.js";
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
@@ -112,8 +112,11 @@ export class KibitzBoard extends HTMLElement {
     this.#settle();
     const after = apply(before, paint);
     this.#stage = after;
-    if (!this.#drawing?.repaint(before, after, paint)) this.#redraw();
-    else this.#refresh(Object.keys(paint.cells ?? {}), paint.text !== undefined);
+    if (!this.#drawing || rebuilds(this.#drawing.scenery, after, paint)) this.#redraw();
+    else {
+      this.#drawing.repaint(after, paint);
+      this.#refresh(Object.keys(paint.cells ?? {}), paint.text !== undefined);
+    }
     if (moving && this.#moves()) this.#animate(before, after, paint);
   }
 

@@ -3,8 +3,7 @@
 import { Layout } from "./geometry.js";
 import { expected, marksAbove, marksBelow } from "./marks.js";
 import { svg } from "./svg.js";
-import { hasVehicles, movesGround, sceneryOf, themeOf, THEMES, words } from "./themes.js";
-import { removes } from "../wire/paint.js";
+import { sceneryOf, themeOf, THEMES, words } from "./themes.js";
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
 /** @typedef {import("../wire/paint.js").Paint} Paint */
@@ -56,25 +55,16 @@ export class Drawing {
   }
 
   /**
-   * Apply a paint. Returns false if the board as a whole changed and must be redrawn.
-   * @param {Stage} before
+   * Apply a paint that does not change the board as a whole (`rebuilds`).
    * @param {Stage} after
    * @param {Paint} paint
    */
-  repaint(before, after, paint) {
+  repaint(after, paint) {
     const changed = Object.keys(paint.cells ?? {});
-    const anew = removes(paint) || paint.colours !== undefined ||
-      changed.some((name) => {
-        const former = before.cells[name];
-        return former === undefined || movesGround(former, after.cells[name]);
-      });
-    if (anew) return false;
-    if (hasVehicles(Object.values(after.cells)) !== this.scenery.vehicles) return false;
     this.scenery = { ...this.scenery, stage: after };
     for (const name of changed) if (this.points.has(name)) this.#cell(name);
     if (paint.labels) this.#labels();
     if (paint.marks || changed.length) this.#marks();
-    return true;
   }
 
   /** Redraw a cell. @param {string} name */

@@ -6,9 +6,11 @@
 import { HALF_PITCH, outline } from "./geometry.js";
 import { emblemPath, look, marble, placed, rectangle, stone, tank } from "./shapes.js";
 import { circlePath, hexagonPath, num, polygonPath, roundedPath, squarePath, svg } from "./svg.js";
+import { removes } from "../wire/paint.js";
 
 /** @typedef {import("../wire/messages.js").StageCell} Cell */
 /** @typedef {import("../wire/messages.js").Stage} Stage */
+/** @typedef {import("../wire/paint.js").Paint} Paint */
 /** @typedef {import("./geometry.js").Layout} Layout */
 /** @typedef {import("./svg.js").Point} Point */
 /** @typedef {{layout: Layout, stage: Stage, vehicles: boolean}} Scenery */
@@ -309,11 +311,20 @@ export function themeOf(cell) {
 }
 
 /**
- * Return whether a cell changed in a way that affects the drawing of the whole board.
- * @param {Cell} before
- * @param {Cell} after
+ * Return whether a paint changes the board as a whole, which must then be drawn anew.
+ * @param {Scenery} scenery before the paint
+ * @param {Stage} after
+ * @param {Paint} paint
  */
-export function movesGround(before, after) {
+export function rebuilds({ stage, vehicles }, after, paint) {
+  return removes(paint) || paint.colours !== undefined ||
+    Object.keys(paint.cells ?? {}).some((name) =>
+      stage.cells[name] === undefined || movesGround(stage.cells[name], after.cells[name])) ||
+    hasVehicles(Object.values(after.cells)) !== vehicles;
+}
+
+/** @param {Cell} before @param {Cell} after */
+function movesGround(before, after) {
   return before.x !== after.x || before.y !== after.y || themeOf(before) !== themeOf(after) ||
     (themeOf(before) === WOOD && before.tint !== after.tint);
 }

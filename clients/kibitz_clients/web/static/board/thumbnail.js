@@ -3,13 +3,12 @@
 // text. Shapes have absolute coordinates because the browser paints each transformed element
 // separately.
 
-import { removes } from "../wire/paint.js";
 import { Layout, outline } from "./geometry.js";
 import { LookPaths } from "./look_paths.js";
 import { emblemPath, look, ORIGIN } from "./shapes.js";
 import { circlePath, hexagonPath, num, squarePath, svg } from "./svg.js";
 import {
-  CARDS, CROSSINGS, hasVehicles, movesGround, sceneryOf, shapeOf, stoneOf, themeOf, TILES, WOOD, words,
+  CARDS, CROSSINGS, sceneryOf, shapeOf, stoneOf, themeOf, TILES, WOOD, words,
 } from "./themes.js";
 
 /** @typedef {import("../wire/messages.js").Stage} Stage */
@@ -65,23 +64,15 @@ export class Thumbnail {
   }
 
   /**
-   * Apply a paint; returns false if everything must be redrawn.
-   * @param {Stage} before
+   * Apply a paint that does not change the board as a whole (`rebuilds`).
    * @param {Stage} after
    * @param {Paint} paint
    */
-  repaint(before, after, paint) {
+  repaint(after, paint) {
     const changed = Object.keys(paint.cells ?? {});
-    const anew = removes(paint) || paint.colours !== undefined ||
-      changed.some((name) => {
-        const former = before.cells[name];
-        return former === undefined || movesGround(former, after.cells[name]);
-      });
-    if (anew || hasVehicles(Object.values(after.cells)) !== this.scenery.vehicles) return false;
     this.scenery = { ...this.scenery, stage: after };
     this.#cells(changed.filter((name) => this.scenery.layout.points.has(name)));
     if (paint.marks) this.#marks();
-    return true;
   }
 
   /** @param {Iterable<string>} names */
