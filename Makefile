@@ -29,7 +29,7 @@ ifneq ($(SOUND),yes)
 FORCE := anew
 endif
 
-.PHONY: help demo test test-all warm lint ruff mypy imports prose format schema web-check client-package docs bench experiments clean anew
+.PHONY: help demo test test-all warm lint ruff mypy imports prose format schema web-check client-package docs bench experiments strength clean anew
 .DEFAULT_GOAL := help
 
 help:
@@ -47,6 +47,7 @@ help:
 	@echo 'make release-check  list the addresses that the owner must enter before a release'
 	@echo 'make bench     measure the server and the searches'
 	@echo 'make experiments  repeat the experiments of the reports and write their page'
+	@echo 'make strength  measure the strength of all bots overnight; run it again to resume'
 	@echo 'make clean     remove everything that make created'
 
 demo: $(VENV)/.run
@@ -135,6 +136,11 @@ bench: $(VENV)/.dev
 experiments: $(VENV)/.dev
 	$(IN_VENV) -m benchmarks.experiments $(ARGS)
 	$(IN_VENV) -m docs.generate
+
+# The status of the events is that of the command; the page shows failed claims as well.
+strength: $(VENV)/.dev
+	$(IN_VENV) -m benchmarks.strength --missing --write $(ARGS); \
+	status=$$?; $(IN_VENV) -m docs.generate && exit $$status
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
