@@ -29,7 +29,7 @@ ifneq ($(SOUND),yes)
 FORCE := anew
 endif
 
-.PHONY: help demo test test-all warm lint ruff mypy imports prose format schema web-check client-package docs bench experiments strength clean anew
+.PHONY: help demo test test-all warm lint ruff mypy imports prose figures format schema web-check client-package docs bench experiments strength clean anew
 .DEFAULT_GOAL := help
 
 help:
@@ -38,7 +38,7 @@ help:
 	@echo 'make test-e2e  run the tests that start processes'
 	@echo 'make test-peers  run the tests that need external programs, such as proxies'
 	@echo 'make test-all  run all tests, including slow ones'
-	@echo 'make lint      run ruff, mypy and the checks of imports and prose'
+	@echo 'make lint      run ruff, mypy and the checks of imports, prose and figures'
 	@echo 'make format    format the sources with ruff'
 	@echo 'make schema    write what is generated from the code: schemas, types, pages'
 	@echo 'make web-check check the types of the browser client with TypeScript from npm'
@@ -84,7 +84,7 @@ warm: $(VENV)/.dev
 	$(IN_VENV) -m tests.tools.warm_cache fast
 	$(IN_VENV) -m tests.tools.warm_cache e2e
 
-lint: ruff mypy imports prose web-check
+lint: ruff mypy imports prose figures web-check
 
 ruff: $(VENV)/.dev
 	$(IN_VENV) -m ruff check
@@ -99,6 +99,9 @@ imports: $(VENV)/.dev
 # Find sentences without a subject, and sentences of more than 40 words.
 prose: $(VENV)/.dev
 	$(IN_VENV) -m tests.tools.prose
+
+figures: $(VENV)/.dev
+	$(IN_VENV) -m tests.tools.figures
 
 format: $(VENV)/.dev
 	$(IN_VENV) -m ruff check --fix
