@@ -66,16 +66,15 @@ def _play_all(chosen: Sequence[StrengthCase], *, quick: bool, write: bool) -> in
 
 
 def time_left(cases_left: Sequence[StrengthCase], stored: Mapping[str, CaseResult]) -> str:
-    """Describe the number of events left and the time that they took when last measured."""
+    """Describe the number of events left, and how long they took when last measured."""
     known = [
         seconds
         for case in cases_left
         if case.name in stored and (seconds := stored[case.name].measured.seconds) is not None
     ]
-    parts = [f"{sum(known) / 60:.0f} min"] if known else []
-    if len(known) < len(cases_left):
-        parts.append(f"{len(cases_left) - len(known)} events of unknown duration")
-    return f"{len(cases_left)} events left, {' and '.join(parts)}"
+    new = len(cases_left) - len(known)
+    unknown = f"; unknown duration: {new}" if new else ""
+    return f"events left: {len(cases_left)}, about {sum(known) / 60:.0f} min{unknown}"
 
 
 def _parser() -> argparse.ArgumentParser:

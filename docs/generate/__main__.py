@@ -58,7 +58,7 @@ def pages() -> Mapping[Path, str]:
     found = {
         DOCS / "strength.md": strength.page(results.load(), cases.tournaments()),
         DOCS / "experiments.md": experiments.page(
-            table.EXPERIMENTS, table.REPORTS, outcomes.load(), coverage.load()
+            table.EXPERIMENTS, table.REPORTS, table.current(outcomes.load()), coverage.load()
         ),
         DOCS / "reference" / "house-bots.md": bots.page(games, results.load()),
         DOCS / "reference" / "configuration.md": configuration.page(SETTINGS),

@@ -32,8 +32,8 @@ in the list of [house bots](reference/house-bots.md) means a search with an eval
   of the interval ([how it is computed](explanation/ratings.md#claims)).
 - *Mean score* is in the game's own points.
 - *Limit* is the bot's time per move; a dash means that the event sets none. *Mean move* and *p99
-  move* are the mean and the 99th percentile of the measured times per move, on the machine that
-  ran the event. In the table of a gauntlet, all three are those of the opponent.
+  move* are the mean and the 99th percentile of the measured times per move, on a machine that
+  may have been doing other work. In the table of a gauntlet, all three are those of the opponent.
 - *Faults* are games that a bot lost by a crash, on time, or by an illegal move. Events that list no
   faults had none.
 - *Measured* is the last commit that changed the bots or what they run on, and the day. A dagger (†)

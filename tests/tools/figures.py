@@ -34,8 +34,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.tools.prose import GENERATED, ROOT
+from tests.tools.prose import GENERATED
 
+ROOT: Final = Path(__file__).parents[2]
 EVIDENCE: Final = ("docs/strength.md", "docs/experiments.md", "docs/appendix/")
 """The pages that a figure may cite."""
 UNMEASURED: Final = {

@@ -148,11 +148,11 @@ def test_only_missing_cases_are_played_until_one_is_interrupted(
 def test_the_time_left_is_that_of_the_stored_results(folder: Path) -> None:
     (folder / "matrix.yaml").write_text(TWO, encoding="utf-8")
     chosen = cases.select()
-    assert command.time_left(chosen, {}) == "2 events left, 2 events of unknown duration"
+    assert command.time_left(chosen, {}) == ("events left: 2, about 0 min; unknown duration: 2")
     stored("one")
     left = command.time_left(chosen, results.load())
-    assert left == "2 events left, 2 min and 1 events of unknown duration"
-    assert command.time_left(chosen[:1], results.load()) == "1 events left, 2 min"
+    assert left == "events left: 2, about 2 min; unknown duration: 1"
+    assert command.time_left(chosen[:1], results.load()) == "events left: 1, about 2 min"
 
 
 def test_uncommitted_sources_store_nothing(
