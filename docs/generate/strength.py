@@ -271,7 +271,10 @@ def _claims(results: Sequence[Named]) -> Iterator[str]:
     held = len(checked) - len(failed)
     yield f"The events test {len(checked)} claims. {held} of them hold.\n"
     if failed:
-        yield "These claims do not hold:\n"
+        yield (
+            "These claims do not hold. A claim that a bot is better needs an interval above one"
+            " half, so it also fails if there are too few games:\n"
+        )
         yield table(
             (
                 *("claim", "event", "conditions", "games", "won-drawn-lost", "value"),
