@@ -29,7 +29,7 @@ ifneq ($(SOUND),yes)
 FORCE := anew
 endif
 
-.PHONY: help demo test test-all warm lint ruff mypy imports prose format schema web-check client-package docs bench experiments clean anew
+.PHONY: help demo test test-all warm lint ruff mypy imports prose figures format schema web-check client-package docs bench experiments strength clean anew
 .DEFAULT_GOAL := help
 
 help:
@@ -38,7 +38,7 @@ help:
 	@echo 'make test-e2e  run the tests that start processes'
 	@echo 'make test-peers  run the tests that need external programs, such as proxies'
 	@echo 'make test-all  run all tests, including slow ones'
-	@echo 'make lint      run ruff, mypy and the checks of imports and prose'
+	@echo 'make lint      run ruff, mypy and the checks of imports, prose and figures'
 	@echo 'make format    format the sources with ruff'
 	@echo 'make schema    write what is generated from the code: schemas, types, pages'
 	@echo 'make web-check check the types of the browser client with TypeScript from npm'
@@ -47,6 +47,7 @@ help:
 	@echo 'make release-check  list the addresses that the owner must enter before a release'
 	@echo 'make bench     measure the server and the searches'
 	@echo 'make experiments  repeat the experiments of the reports and write their page'
+	@echo 'make strength  measure the strength of all bots overnight; run it again to resume'
 	@echo 'make clean     remove everything that make created'
 
 demo: $(VENV)/.run
@@ -83,7 +84,7 @@ warm: $(VENV)/.dev
 	$(IN_VENV) -m tests.tools.warm_cache fast
 	$(IN_VENV) -m tests.tools.warm_cache e2e
 
-lint: ruff mypy imports prose web-check
+lint: ruff mypy imports prose figures web-check
 
 ruff: $(VENV)/.dev
 	$(IN_VENV) -m ruff check
@@ -98,6 +99,9 @@ imports: $(VENV)/.dev
 # Find sentences without a subject, and sentences of more than 40 words.
 prose: $(VENV)/.dev
 	$(IN_VENV) -m tests.tools.prose
+
+figures: $(VENV)/.dev
+	$(IN_VENV) -m tests.tools.figures
 
 format: $(VENV)/.dev
 	$(IN_VENV) -m ruff check --fix
@@ -135,6 +139,11 @@ bench: $(VENV)/.dev
 experiments: $(VENV)/.dev
 	$(IN_VENV) -m benchmarks.experiments $(ARGS)
 	$(IN_VENV) -m docs.generate
+
+# The status of the events is that of the command; the page shows failed claims as well.
+strength: $(VENV)/.dev
+	$(IN_VENV) -m benchmarks.strength --missing --write $(ARGS); \
+	status=$$?; $(IN_VENV) -m docs.generate && exit $$status
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

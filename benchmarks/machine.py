@@ -6,8 +6,13 @@ import os
 import platform
 import subprocess
 import time
+from collections.abc import Sequence
 
 import psutil
+
+
+class UncommittedError(Exception):
+    """Sources that differ from their last commit; the message lists them."""
 
 
 def machine() -> str:
@@ -30,5 +35,22 @@ def commit() -> str:
 
     Raises `subprocess.CalledProcessError` outside a clone.
     """
-    words = ["git", "rev-parse", "--short=12", "HEAD"]
-    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    return _git("rev-parse", "--short=12", "HEAD")
+
+
+def last_commit_of(folders: Sequence[str]) -> str:
+    """Return the last commit that changed one of the folders of the repository, in 12 digits.
+
+    Raises `UncommittedError` if the folders have uncommitted changes, and
+    `subprocess.CalledProcessError` outside a clone.
+    """
+    root = _git("rev-parse", "--show-toplevel")
+    changed = _git("-C", root, "status", "--porcelain", "--", *folders)
+    if changed:
+        raise UncommittedError(f"uncommitted changes, commit them first:\n{changed}")
+    return _git("-C", root, "log", "-1", "--format=%h", "--abbrev=12", "--", *folders)
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()

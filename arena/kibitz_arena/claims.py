@@ -8,14 +8,12 @@
     Ada has a mean score of at least 1850  in the game's own points
 
 A claim about a number holds if the measured value reaches that number; the interval shows the
-uncertainty. Shares have Wilson's interval (E. B. Wilson, JASA 22, 1927), which stays within 0 to 1;
-a draw counts as half a success. Mean scores have a normal interval. Both assume that games are
-independent.
+uncertainty, with the blocks of the tournament as the independent units (see `intervals`). A draw
+counts as half a success.
 """
 
 from __future__ import annotations
 
-import math
 import re
 import statistics
 from collections.abc import Iterator, Sequence
@@ -24,8 +22,8 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import Field
 
+from kibitz_arena import intervals
 from kibitz_arena.game_line import GameLine
-from kibitz_protocol.wire.shares import Z_95, share_interval
 from kibitz_protocol.wire.values import Tolerant
 
 Kind: TypeAlias = Literal["scores", "better", "wins", "never loses", "mean score"]
@@ -99,7 +97,7 @@ def check(claim: Claim, games: Sequence[GameLine]) -> CheckedClaim:
     outcomes = [_outcome(claim, game) for game in about]
     values = [*_sample(claim, about, outcomes)]
     measured = statistics.fmean(values) if values else None
-    low, high = mean_interval(values, share=claim.is_share)
+    low, high = _bounds(claim, about, values)
     return CheckedClaim(
         claim=claim.text,
         games=len(about),
@@ -137,19 +135,15 @@ def _sample(claim: Claim, games: Sequence[GameLine], outcomes: Sequence[float]) 
             yield outcome if claim.opponent is not None else game.share(seat)
 
 
-def mean_interval(values: Sequence[float], *, share: bool) -> tuple[float | None, float | None]:
-    """Return the 95% interval of the mean, or two None if there are too few values.
-
-    With `share` the values are 0 to 1.
-    """
-    count = len(values)
-    if count < (1 if share else 2):
-        return None, None
-    mean = statistics.fmean(values)
-    if not share:
-        reach = Z_95 * statistics.stdev(values) / math.sqrt(count)
-        return mean - reach, mean + reach
-    return share_interval(mean, count)
+def _bounds(
+    claim: Claim, games: Sequence[GameLine], values: Sequence[float]
+) -> tuple[float | None, float | None]:
+    """Return the 95% interval of the mean, or two None if there are too few blocks."""
+    blocks = intervals.by_block(
+        (game.block, value) for game, value in zip(games, values, strict=True)
+    )
+    find = intervals.share_bounds if claim.is_share else intervals.mean_bounds
+    return find(blocks) or (None, None)
 
 
 def _holds(claim: Claim, outcomes: Sequence[float], measured: float, low: float | None) -> bool:

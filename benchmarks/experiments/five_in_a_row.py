@@ -73,19 +73,23 @@ def chart(scale: Scale) -> Measured:
 
 
 def unbeatable(scale: Scale) -> Measured:
-    """Tabulate the games of the advanced level against each bot in the saved cross table."""
+    """Tabulate the games of the advanced level against each bot in the saved cross table, by name.
+
+    `coverage.yaml` refers to rows by number, so their order must not depend on the results.
+    """
     kept = results.load()
     if CROSS not in kept:
         raise UnavailableError(f"no results of {CROSS}; python -m benchmarks.strength {CROSS}")
     names = [player.name for player in kept[CROSS].players]
     line = kept[CROSS].crosstable[names.index("advanced")]
     rows, lost = [], list[str]()
-    for name, cell in zip(names, line, strict=True):
+    for name, cell in sorted(zip(names, line, strict=True)):
         if cell is None:
             continue
         won, drawn, beaten = map(int, cell.split("-"))
         games = won + drawn + beaten
-        percent, interval = matches.share(won + drawn / 2, games)
+        # An opening is played from both seats; without each opening's scores, it counts once.
+        percent, interval = matches.share((won + drawn / 2) / 2, games / 2)
         rows.append((name, str(games), cell, percent, interval))
         lost += [name] if beaten else []
     return Measured(

@@ -73,7 +73,7 @@ def play(game: Game, state: np.record, choosers: Sequence[Chooser], seed: int) -
     return outcome
 
 
-def share(wins: float, games: int) -> tuple[str, str]:
+def share(wins: float, games: float) -> tuple[str, str]:
     """Return a share and its 95% interval as text; a draw counts as half a win."""
     low, high = share_interval(wins / games, games)
     return f"{100 * wins / games:.1f}%", f"{100 * low:.1f}% to {100 * high:.1f}%"

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from benchmarks.experiments.experiment import Measured
+
 RESULTS = Path(__file__).with_name("results")
 PICTURES = Path(__file__).parents[2] / "docs" / "images" / "experiments"
 
@@ -50,6 +52,11 @@ class Outcome(BaseModel):
     def short_cost(self) -> float | None:
         """CPU time of a short run, or None if none has been timed."""
         return self.short_processor_seconds if self.full else self.processor_seconds
+
+    def updated(self, measured: Measured) -> Outcome:
+        """Return the outcome with newly tabulated results."""
+        fresh = {"found": measured.found, "heads": measured.heads, "rows": measured.rows}
+        return self.model_copy(update=fresh)
 
     @property
     def copied(self) -> bool:

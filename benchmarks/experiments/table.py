@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from benchmarks.experiments import events, tanks, training
-from benchmarks.experiments.experiment import Measure, ReportExperiment
+from benchmarks.experiments.experiment import Measure, ReportExperiment, Scale
+from benchmarks.experiments.outcomes import Outcome
 
 REPORTS = {
     "chinese-checkers": "Fun With Chinese Checkers",
@@ -367,9 +368,9 @@ EXPERIMENTS = (
                 "five-advanced-beginner",
                 "five-threat-advanced",
             ),
-            "Each level beats the one below: Intermediate scores {five_intermediate_beginner}, "
-            "and Advanced {five_advanced_intermediate}. Advanced is not unbeatable: a threat "
-            "search scores {five_threat_advanced} against it.",
+            "Intermediate scores {five_intermediate_beginner} against Beginner, and Advanced "
+            "{five_advanced_intermediate} against Intermediate. Advanced is not unbeatable: a "
+            "threat search scores {five_threat_advanced} against it.",
         ),
     ),
     ReportExperiment(
@@ -498,3 +499,13 @@ EXPERIMENTS = (
         _measure("merge_tree:tree"),
     ),
 )
+
+
+def current(kept: Mapping[str, Outcome]) -> dict[str, Outcome]:
+    """Return the stored outcomes; those copied from events are tabulated from the events' results.
+
+    Raises `UnavailableError` if an event has no result.
+    """
+    copied = [each for each in EXPERIMENTS if each.name in kept and kept[each.name].copied]
+    fresh = {each.name: kept[each.name].updated(each.load()(Scale())) for each in copied}
+    return {**kept, **fresh}

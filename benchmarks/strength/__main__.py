@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import benchmarks.strength
+from benchmarks import machine
 from benchmarks.strength import cases, results, runner
 from benchmarks.strength.cases import StrengthCase
-from benchmarks.strength.results import CaseResult
+from benchmarks.strength.results import CaseResult, Measurement
 from kibitz_arena.config_error import ConfigError
 from kibitz_arena.report import text
 from kibitz_arena.tournament import Tournament
@@ -19,6 +21,8 @@ from kibitz_games.compiled import kernels
 
 RUNS = Path(__file__).parents[2] / "records" / "strength"
 """The directory of tournaments, from which interrupted ones are resumed."""
+SOURCES = ("protocol", "games", "search", "server", "bots", "arena", "kibitz")
+"""The folders of the repository that determine how the bots play."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,10 +31,50 @@ def main(argv: Sequence[str] | None = None) -> int:
     kernels.set_mode("plain")
     try:
         chosen = cases.select(options.names)
-    except (cases.UnknownCaseError, ConfigError) as error:
+        if options.missing:
+            commit = machine.last_commit_of(SOURCES)
+            stored = results.load()
+            chosen = [case for case in chosen if not _is_stored(case, commit, stored)]
+        return _play_all(chosen, quick=options.quick, write=options.write)
+    except (cases.UnknownCaseError, ConfigError, machine.UncommittedError) as error:
         print(f"Error: {error}", file=sys.stderr)
         return 2
-    return max(_play(case, quick=options.quick, write=options.write) for case in chosen)
+
+
+def _is_stored(case: StrengthCase, commit: str, stored: Mapping[str, CaseResult]) -> bool:
+    """Return whether the stored result is from the case as it is and from this commit."""
+    result = stored.get(case.name)
+    if result is None or result.measured.stored_only or result.measured.commit != commit:
+        return False
+    return result.of_event(case.tournament)
+
+
+def _play_all(chosen: Sequence[StrengthCase], *, quick: bool, write: bool) -> int:
+    """Play the cases until one is interrupted; return the exit status."""
+    status = 0
+    for number, case in enumerate(chosen):
+        print(f"{case.name}: {time_left(chosen[number:], results.load())}", flush=True)
+        try:
+            status = max(status, _play(case, quick=quick, write=write))
+        except runner.CaseInterruptedError as error:
+            print(f"Error: {case.name}: {error}", file=sys.stderr)
+            return 1
+        except runner.CaseFailedError as error:
+            print(f"Error: {case.name}: {error}", file=sys.stderr)
+            status = max(status, 1)
+    return status
+
+
+def time_left(cases_left: Sequence[StrengthCase], stored: Mapping[str, CaseResult]) -> str:
+    """Describe the number of events left, and how long they took when last measured."""
+    known = [
+        seconds
+        for case in cases_left
+        if case.name in stored and (seconds := stored[case.name].measured.seconds) is not None
+    ]
+    new = len(cases_left) - len(known)
+    unknown = f"; unknown duration: {new}" if new else ""
+    return f"events left: {len(cases_left)}, about {sum(known) / 60:.0f} min{unknown}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -40,6 +84,9 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="cases to play; default: all")
+    parser.add_argument(
+        "--missing", action="store_true", help="skip cases that are stored for this commit"
+    )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--quick", action="store_true", help="play a tenth of the games")
     how.add_argument("--write", action="store_true", help="store the results")
@@ -47,31 +94,37 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _play(case: StrengthCase, *, quick: bool, write: bool) -> int:
-    """Play one case, print and optionally store its result; return the exit status."""
-    try:
-        result = _play_quickly(case) if quick else _play_whole(case)
-    except runner.CaseFailedError as error:
-        print(f"Error: {case.name}: {error}", file=sys.stderr)
-        return 1
+    """Play one case, print and optionally store its result; return the exit status.
+
+    Raises `runner.CaseFailedError`, and `machine.UncommittedError` if a result to store would not
+    be from a commit.
+    """
+    commit = machine.last_commit_of(SOURCES) if write else ""
+    result = _play_quickly(case) if quick else _play_whole(case, commit)
     print(f"{case.name}: {_conclusion(result, quick=quick)}\n", flush=True)
     if write:
+        if machine.last_commit_of(SOURCES) != commit:
+            raise runner.CaseFailedError("the sources changed during the event; not stored")
         results.save(result)
     return 0 if result.well and (result.holds or quick) else 1
 
 
-def _play_whole(case: StrengthCase) -> CaseResult:
-    return _result(case, case.tournament, RUNS / f"{case.name}.arena")
+def _play_whole(case: StrengthCase, commit: str) -> CaseResult:
+    """Play a case; runs of different commits are not mixed."""
+    return _result(case, case.tournament, RUNS / commit / f"{case.name}.arena", commit)
 
 
 def _play_quickly(case: StrengthCase) -> CaseResult:
     with tempfile.TemporaryDirectory(prefix="kibitz-strength-") as folder:
-        return _result(case, cases.shortened(case.tournament), Path(folder) / "quick")
+        return _result(case, cases.shortened(case.tournament), Path(folder) / "quick", "")
 
 
-def _result(case: StrengthCase, tournament: Tournament, directory: Path) -> CaseResult:
+def _result(case: StrengthCase, tournament: Tournament, directory: Path, commit: str) -> CaseResult:
     played = runner.play_case(case, tournament, directory)
     print(text.render_text(played, 100), flush=True)
-    return CaseResult.of(played, directory)
+    today = time.strftime("%Y-%m-%d")
+    measured = Measurement(commit=commit, date=today, seconds=round(played.seconds))
+    return CaseResult.of(played, directory, measured)
 
 
 def _conclusion(result: CaseResult, *, quick: bool) -> str:

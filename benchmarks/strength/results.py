@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from pydantic import Field
 
 from kibitz.text import result_tables
-from kibitz_arena import claims
+from kibitz_arena import intervals
 from kibitz_arena.claims import CheckedClaim
 from kibitz_arena.game_line import GameLine
 from kibitz_arena.report import formatting
@@ -23,6 +24,19 @@ RESULTS = Path(__file__).with_name("results.jsonl")
 """The latest results, by tournament name."""
 FAULTS = result_tables.ABNORMAL_CAUSES | {Cause.TIME, Cause.ILLEGAL}
 """The causes of dropping out that never apply to a working bot."""
+
+
+class Measurement(Tolerant):
+    """When an event was measured, and with which sources."""
+
+    commit: str = Field(description="the last commit that changed the sources of the bots")
+    date: str = Field(description="the day on which the event ended, in ISO 8601")
+    seconds: float | None = Field(None, description="how long the event took, if recorded")
+    stored_only: bool = Field(
+        False,
+        description="whether `commit` is the one that first stored the result; the commit at which"
+        " it was measured is an earlier, unknown one",
+    )
 
 
 class PlayerResult(Tolerant):
@@ -42,25 +56,39 @@ class PlayerResult(Tolerant):
     flags: int = Field(
         description="number of times that its time ran out, with or without consequences"
     )
+    mean_ms: float | None = Field(None, description="mean time per move, if recorded")
     p99_ms: int = Field(description="99th percentile of its time per move")
+    blocks: dict[float, int] | None = Field(
+        None,
+        description="the number of blocks with each sum of shares; None in results stored without"
+        " blocks, whose intervals count every block as one game",
+    )
+
+    @property
+    def time_limit(self) -> str | None:
+        """The parameter ``time`` of a house bot: its limit in seconds per move."""
+        parameters = self.what.partition(":")[2].split(",")
+        return dict(part.partition("=")[::2] for part in parameters).get("time")
 
 
 class CaseResult(Tolerant):
     """The result of a tournament. Columns of `crosstable` are in the order of `players`."""
 
     event: TournamentInfo
+    measured: Measurement
     games: int
     claims: list[CheckedClaim]
     players: list[PlayerResult]
     crosstable: list[list[str | None]] = Field(description="won-drawn-lost, row against column")
 
     @classmethod
-    def of(cls, results: Results, records: Path) -> CaseResult:
+    def of(cls, results: Results, records: Path, measured: Measurement) -> CaseResult:
         """Return an event's results for saving; paths of records are relative to `records`."""
         times = MoveTimes.of(results, records)
         table = results.crosstable
         return cls(
             event=results.event,
+            measured=measured,
             games=results.played,
             claims=results.claims,
             players=[_player(results, line, times) for line in results.standings],
@@ -125,6 +153,10 @@ class MoveTimes:
             elif isinstance(entry, Flagged):
                 self.flags[game.players[entry.seat]] += 1
 
+    def mean_ms(self, name: str) -> float:
+        """Return the mean of move times, rounded to microseconds."""
+        return round(statistics.fmean(self.moves[name] or [0]), 3)
+
     def p99_ms(self, name: str) -> int:
         """Return the 99th percentile of move times."""
         ranked = sorted(self.moves[name]) or [0]
@@ -137,9 +169,9 @@ def _player(results: Results, standing: EntrantStanding, times: MoveTimes) -> Pl
         for game in results.games
         if standing.name in game.players
     ]
-    shares = [game.share(seat) for game, seat in seats]
-    low, high = claims.mean_interval(shares, share=True)
-    if low is None or high is None or standing.mean_score is None:
+    blocks = intervals.by_block((game.block, game.share(seat)) for game, seat in seats)
+    bounds = intervals.share_bounds(blocks)
+    if bounds is None or standing.mean_score is None:
         raise ValueError(f"{results.event.name}: {standing.name} has played no games")
     return PlayerResult(
         name=standing.name,
@@ -148,13 +180,15 @@ def _player(results: Results, standing: EntrantStanding, times: MoveTimes) -> Pl
         wins=standing.wins,
         draws=standing.draws,
         losses=standing.losses,
-        score=sum(shares) / len(shares),
-        low=low,
-        high=high,
+        score=intervals.mean_of(blocks),
+        low=bounds[0],
+        high=bounds[1],
         mean_score=standing.mean_score,
         causes=dict(sorted(standing.causes.items())),
         flags=times.flags[standing.name],
+        mean_ms=times.mean_ms(standing.name),
         p99_ms=times.p99_ms(standing.name),
+        blocks=dict(sorted(Counter(round(block.total, 6) for block in blocks).items())),
     )
 
 

@@ -30,6 +30,10 @@ class CaseFailedError(Exception):
     """Raised if an event does not finish; the message has the reason."""
 
 
+class CaseInterruptedError(CaseFailedError):
+    """Raised if the user interrupts an event; no further event should start."""
+
+
 def play_case(
     case: StrengthCase, tournament: Tournament, directory: Path, *, quiet: bool = False
 ) -> Results:
@@ -96,5 +100,7 @@ async def _run(runner: TournamentRunner) -> Results:
     async with draining(drain, (signal.SIGINT, signal.SIGTERM)):
         state = await runner.run()
     if is_unfinished(state):
-        raise CaseFailedError(runner.failure or "interrupted; run the same command to resume")
+        if runner.failure is not None:
+            raise CaseFailedError(runner.failure)
+        raise CaseInterruptedError("interrupted; run the same command to resume")
     return Results.of(runner.tournament, state)

@@ -78,9 +78,9 @@ def _section(experiment: ReportExperiment, outcome: Outcome | None) -> Iterator[
 
 def _length(outcome: Outcome) -> str:
     """Describe a run: its length, duration, version and date."""
-    made = f"kibitz {outcome.package} at {outcome.commit}, {outcome.date}:"
     if outcome.copied:
-        return f"From the stored games of [the arena's events](strength.md), {made}"
+        return "From [the arena's events](strength.md), which have their commits and dates:"
+    made = f"kibitz {outcome.package} at {outcome.commit}, {outcome.date}:"
     run = "A full run" if outcome.full else "A short run"
     time = _duration(outcome.seconds)
     if outcome.processor_seconds is not None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from kibitz.analysis.continuation import faults, play_on
 from kibitz.analysis.seated_bot import SeatedBot, prepare
-from kibitz_arena.claims import mean_interval
 from kibitz_bots.loading import load
 from kibitz_protocol.wire.recordfile import Record, write_record
 from kibitz_protocol.wire.records import Entry, Player, Result
+from kibitz_protocol.wire.shares import share_interval
 from kibitz_server.match.sent_digest import digests_of
 from kibitz_server.match.state import MatchState
 
@@ -59,10 +59,7 @@ class BranchOutcome:
     @property
     def interval(self) -> tuple[float, float]:
         """The 95% interval of the mean, assuming independent games."""
-        low, high = mean_interval(self.scores, share=True)
-        assert low is not None
-        assert high is not None
-        return low, high
+        return share_interval(self.mean, len(self.scores))
 
 
 def branch(

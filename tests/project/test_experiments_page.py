@@ -50,11 +50,12 @@ def test_a_section_has_claim_fault_command_table_and_picture() -> None:
         assert part in page
 
 
-def test_copied_results_have_no_duration() -> None:
+def test_copied_results_have_no_duration_and_no_date_of_their_own() -> None:
     copied = OUTCOME.model_copy(update={"command": "python -m benchmarks.strength pairs"})
     page = experiments.page([entry("pairs")], {"line-nim": "A report"}, {"pairs": copied}, {})
-    assert "From the stored games of [the arena's events](strength.md), kibitz 1.0" in page
+    assert "From [the arena's events](strength.md), which have their commits and dates:" in page
     assert "run of" not in page
+    assert OUTCOME.commit not in page
 
 
 def test_the_processor_time_of_a_run_is_said_where_it_was_counted() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from benchmarks.strength.results import CaseResult
+from benchmarks.strength.results import CaseResult, Measurement
 from docs.generate import __main__ as command
 from docs.generate import json_schema, markdown, messages, strength, tournament_files
 
@@ -23,7 +23,9 @@ def result(
 ) -> CaseResult:
     facts = {"name": "cup", "game": "line-nim", "options": {}, "seats": 2, "time_control": "none"}
     facts |= {"format": "round-robin", "seed": 1, "hash": "0"} | event
-    values = {"event": facts, "games": 10, "claims": [], "players": players, "crosstable": table}
+    measured = {"commit": "0123456789ab", "date": "2030-05-31"}
+    values = {"event": facts, "measured": measured, "games": 10, "claims": []}
+    values |= {"players": players, "crosstable": table}
     return CaseResult.model_validate(values)
 
 
@@ -49,9 +51,9 @@ def test_a_cross_table_has_a_row_and_a_column_for_each() -> None:
         update={"event": GAUNTLET.event.model_copy(update={"format": "swiss"})}
     )
     page = strength.page({"cup": swiss})
-    assert "`cup`: 2 seats, no clock\n" in page
+    assert "`cup`: 2 seats, no clock; measured: 0123456789ab 2030-05-31\n" in page
     assert "| entrant | Ada | Bob | Cyd | games |" in page
-    assert "| Bob | 3-0-7 | · | – | 10 | 30.0% | 15.0% to 65.0% | 1.0 | 0.02 s |" in page
+    assert "| Bob | 3-0-7 | · | – | 10 | 30.0% | 15.0% to 65.0% | 1.0 | – | – | 20 ms |" in page
     assert "0-0-0" not in page
 
 
@@ -60,7 +62,8 @@ def test_gauntlets_of_one_bot_are_one_table_with_the_strongest_opponent_first() 
     table = page[page.index("`Ada`: 2 seats, no clock") :]
     rows = [line.split(" | ")[0] for line in table.splitlines() if line.startswith("| ")]
     assert rows == ["| opponent", "| Bob", "| Bob", "| Cyd", "| Cyd"]
-    assert "| Cyd | 10 | 9-0-1 | 90.0% | 45.0% to 95.0% |" in table
+    row = "| Cyd | 10 | 9-0-1 | 90.0% | 45.0% to 95.0% | – | – | 20 ms | 0123456789ab 2030-05-31 |"
+    assert row in table
 
 
 def test_copies_and_pairs_are_a_row_each_with_their_faults() -> None:
@@ -73,6 +76,27 @@ def test_copies_and_pairs_are_a_row_each_with_their_faults() -> None:
     )
 
 
+def test_the_page_begins_with_when_it_was_measured() -> None:
+    old = Measurement(commit="aaaaaaaaaaaa", date="2030-05-01", stored_only=True)
+    page = strength.page(
+        {"cup": PAIR, "bowl": COPIES, "old": PAIR.model_copy(update={"measured": old})},
+        ["cup", "bowl", "old", "new"],
+    )
+    assert page.split("\n\n")[1] == (
+        "This page shows the measured strength of the house bots: 2 events measured at commit"
+        " `0123456789ab` on 2030-05-31; 1 event of earlier commits, stored from 2030-05-01 to"
+        " 2030-05-01."
+    )
+    assert "| 20 ms | aaaaaaaaaaaa 2030-05-01 † |" in page
+    assert page.endswith("## Not measured\n\nThese events have no result yet: `new`.\n")
+
+
+def test_a_row_has_the_times_of_its_bot() -> None:
+    fast = player("Ada", 0.7, what="bot line-nim/mcts:time=0.3", mean_ms=12.34)
+    page = strength.page({"cup": result([fast, player("Bob", 0.3)], PAIR.crosstable)})
+    assert "| 1.0 | 0.3 s | 12.3 ms | 20 ms | 0123456789ab 2030-05-31 |" in page
+
+
 def test_only_claims_that_do_not_hold_have_a_row() -> None:
     claim = {"claim": "Ada is better than Bob", "games": 10, "wins": 7, "draws": 0, "losses": 3}
     claim |= {"share": True, "measured": 0.7, "low": 0.4, "high": 0.9, "holds": False}
@@ -80,7 +104,10 @@ def test_only_claims_that_do_not_hold_have_a_row() -> None:
     made = CaseResult.model_validate(PAIR.model_dump() | {"claims": [claim, held]})
     page = strength.page({"cup": made})
     assert "The events test 2 claims. 1 of them hold." in page
-    assert "| Ada is better than Bob | cup | 2 seats, no clock | 10 | 7-0-3 | 70.0% |" in page
+    row = (
+        "| Ada is better than Bob | cup | 2 seats, no clock | 10 | 7-0-3 | 70.0% | 40.0% to 90.0% |"
+    )
+    assert row in page
     assert "never loses" not in page
 
 

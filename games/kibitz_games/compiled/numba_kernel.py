@@ -15,6 +15,7 @@ A kernel that only kernels call has no entry. Both parts are cached (see `numba_
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FunctionType
@@ -26,6 +27,17 @@ from numba.core.registry import CPUDispatcher
 
 from kibitz_games.compiled import cache
 from kibitz_games.compiled.numba_cache import BodyCache, BodyLibrary, EntryCache
+
+
+def _record_name(record: types.Record) -> tuple[str, tuple[int, ...]]:
+    """Return a record type's part of the names of compiled functions, a hash of its fields."""
+    digest = hashlib.sha256(str(record).encode()).digest()
+    return "Record", (int.from_bytes(digest[:8], "big"),)
+
+
+# numba numbers record types by process. Code that two processes cached for different types could
+# have the same name, and a process that loads both would run the first in place of the second.
+types.Record.mangling_args = property(_record_name)
 
 
 class _BodyCompiler(_FunctionCompiler):

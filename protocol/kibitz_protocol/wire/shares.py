@@ -42,8 +42,11 @@ def seat_outcome(ranks: Sequence[int], seat: int) -> Literal["win", "draw", "los
     return "draw" if ranks.count(own) > 1 else "win"
 
 
-def share_interval(share: float, count: int) -> tuple[float, float]:
-    """Return the 95% interval of a share of `count` matches (E. B. Wilson, JASA 22, 1927)."""
+def share_interval(share: float, count: float) -> tuple[float, float]:
+    """Return the 95% interval of a share of `count` matches (E. B. Wilson, JASA 22, 1927).
+
+    `count` is fractional if it is an effective number, of matches that are not independent.
+    """
     z2 = Z_95 * Z_95
     middle = (share + z2 / (2 * count)) / (1 + z2 / count)
     spread = share * (1 - share) / count + z2 / (4 * count * count)

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from benchmarks.experiments import outcomes
-from benchmarks.experiments.experiment import Scale
-from benchmarks.experiments.table import EXPERIMENTS, REPORTS
+from benchmarks.experiments.table import EXPERIMENTS, REPORTS, current
+from benchmarks.strength import results
 
 
 def test_names_are_unique_and_every_report_has_an_experiment() -> None:
@@ -27,14 +27,19 @@ def test_what_is_kept_is_of_the_table_and_has_its_pictures() -> None:
             assert (outcomes.PICTURES / picture.file).read_text("utf-8").startswith("<svg")
 
 
-def test_copies_of_events_are_what_the_events_have_shown() -> None:
+def test_copies_of_events_show_the_events_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = outcomes.load()
-    copied = [each for each in EXPERIMENTS if each.name in kept and kept[each.name].copied]
-    assert copied
-    for experiment in copied:
-        measured = experiment.load()(Scale())
-        assert kept[experiment.name].rows == measured.rows
-        assert kept[experiment.name].found == measured.found
+    before = current(kept)
+    assert before.keys() == kept.keys()
+    events = results.load()
+    line = events["line-nim-capstone-random"]
+    worse = [each.model_copy(update={"score": 0.123}) for each in line.players]
+    changed = {**events, line.event.name: line.model_copy(update={"players": worse})}
+    monkeypatch.setattr(results, "load", lambda: changed)
+    after = current(kept)
+    assert [name for name in kept if after[name] != before[name]] == ["nim-sample"]
+    assert "12.3%" in after["nim-sample"].found
+    assert after["nim-sample"].rows[0][5] == "12.3%"
 
 
 @pytest.mark.e2e

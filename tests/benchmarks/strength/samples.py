@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.strength.results import CaseResult
+from benchmarks.strength.results import CaseResult, Measurement
 from kibitz_arena.results import Results
 from kibitz_arena.state import DueGame, TournamentState
 from kibitz_protocol.wire.records import Cause, Result, SeatResult
 from tests.arena import tournaments
+
+MEASURED = Measurement(commit="0123456789ab", date="2030-05-31", seconds=90.0)
 
 
 def by_name(due: DueGame) -> Result:
@@ -31,4 +33,4 @@ def results(count: int = 2, **fields: Any) -> Results:
 
 
 def outcome(count: int = 2, **fields: Any) -> CaseResult:
-    return CaseResult.of(results(count, **fields), Path())
+    return CaseResult.of(results(count, **fields), Path(), MEASURED)

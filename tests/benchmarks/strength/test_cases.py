@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.strength import cases
 from kibitz_arena.config_error import ConfigError
-from kibitz_bots.catalog import find
+from kibitz_bots.catalog import PERSONALITIES, find
 from tests.arena.tournaments import event
 
 MATRIX = """
@@ -34,6 +34,13 @@ def test_every_case_is_sound() -> None:
         for entrant in case.tournament.entrants:
             if entrant.bot is not None and not entrant.bot.endswith(".py"):
                 find(entrant.bot)
+
+
+def test_every_house_bot_plays_in_an_event() -> None:
+    """A new bot needs an entry in the matrix and a measurement, or nobody knows its strength."""
+    entrants = [entrant for case in cases.select() for entrant in case.tournament.entrants]
+    played = {entrant.bot.partition(":")[0] for entrant in entrants if entrant.bot is not None}
+    assert sorted(PERSONALITIES.keys() - played) == []
 
 
 def test_a_matrix_is_tournaments_by_name(tmp_path: Path) -> None:

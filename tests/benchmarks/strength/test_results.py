@@ -22,11 +22,26 @@ def test_it_has_everybody_with_shares_scores_and_faults() -> None:
     ada, bob = found.players
     assert (ada.name, ada.games, ada.wins, ada.score, ada.mean_score) == ("Ada", 20, 20, 1.0, 10.0)
     assert (bob.losses, bob.score, bob.mean_score) == (20, 0.0, 5.0)
-    assert ada.low == pytest.approx(0.8389, abs=1e-4)
+    assert ada.blocks == {2.0: 10}
+    assert ada.low == pytest.approx(0.7225, abs=1e-4), "ten openings, not twenty games"
     assert found.crosstable == [[None, "20-0-0"], ["0-0-20", None]]
     assert found.holds
     assert not found.well
     assert found.faults() == "Bob 20 out of time"
+
+
+@pytest.mark.parametrize(
+    ("what", "limit"),
+    [
+        ("bot line-nim/mcts:evaluation=parts,time=0.3", "0.3"),
+        ("bot line-nim/greedy:evaluation=parts", None),
+        ("bot line-nim/greedy", None),
+        ("stdio node engine.mjs 2", None),
+    ],
+)
+def test_a_time_limit_is_a_parameter(what: str, limit: str | None) -> None:
+    ada = samples.outcome().players[0]
+    assert ada.model_copy(update={"what": what}).time_limit == limit
 
 
 def test_it_belongs_to_the_event_that_was_played_and_to_its_claims() -> None:
@@ -66,6 +81,13 @@ def test_every_result_is_that_of_a_case_as_it_is_now() -> None:
     assert [name for name, each in found.items() if not each.of_event(known[name])] == []
 
 
+def test_only_results_without_blocks_lack_the_commit_of_their_measurement() -> None:
+    for name, each in results.load().items():
+        assert {player.blocks is None for player in each.players} == {each.measured.stored_only}, (
+            name
+        )
+
+
 def test_times_are_those_of_the_records() -> None:
     """A record contains the durations of its moves."""
     line = samples.results(blocks=1).games[0]
@@ -81,9 +103,10 @@ def test_one_move_in_a_hundred_may_be_slower() -> None:
     times = MoveTimes()
     times.moves["Ada"] = [*range(1, 100), 5000]
     assert times.p99_ms("Ada") == 99
+    assert times.mean_ms("Ada") == 99.5
     times.moves["Bob"] = [7]
     assert times.p99_ms("Bob") == 7
-    assert times.p99_ms("Cyd") == 0
+    assert (times.p99_ms("Cyd"), times.mean_ms("Cyd")) == (0, 0)
 
 
 def test_who_is_late_is_not_well_even_where_a_flag_is_no_loss() -> None:

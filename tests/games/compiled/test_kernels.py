@@ -336,3 +336,38 @@ def test_a_reader_gives_what_the_fields_hold() -> None:
     state["many"] = 0
     assert list(many) == [*range(50)]
     assert kernels.RecordReader(kind, "small")(state) == [-3]
+
+
+FINISH = """
+from kibitz_games.compiled.kernels import kernel
+
+@kernel
+def finish(states, end):
+    states[0].end = end
+"""
+PLAYER = """
+import shared
+from kibitz_games.compiled import records
+
+FIELDS = [("side", "i4"), ("end", "i4")]
+STATE = records.record_type("{name}", FIELDS[{first}:] + FIELDS[:{first}], source=__file__)
+
+def finished():
+    state = records.new(STATE)
+    shared.finish(records.as_array(state), 2)
+    return [int(state[name]) for name in ("side", "end")]
+"""
+
+
+@pytest.mark.e2e
+def test_machine_code_of_several_processes_is_not_mixed_up(tmp_path: Path) -> None:
+    """numba numbers record types by process, so different types can have the same number."""
+    names = ("one", "two")
+    (tmp_path / "shared.py").write_text(FINISH)
+    for first, name in enumerate(names):
+        (tmp_path / f"{name}.py").write_text(PLAYER.format(name=name, first=first))
+    environment = {"KIBITZ_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    for name in names:
+        _run(f"import {name}; assert {name}.finished() == [0, 2]", **environment)
+    both = "import one, two; print(one.finished(), two.finished())"
+    assert _run(both, **environment).strip() == "[0, 2] [0, 2]"
