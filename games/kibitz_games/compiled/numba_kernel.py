@@ -74,6 +74,7 @@ class _EntryCompiler(_FunctionCompiler):
         self.body.compile(args)
         result = self.body.overloads[args]
         context, function = result.target_context, result.fndesc
+        context.refresh()  # a cached body is loaded without initializing the compiler
         library = context.codegen().create_library(function.qualname)
         library.enable_object_caching()
         with context.push_code_library(library):

@@ -338,6 +338,13 @@ def test_a_reader_gives_what_the_fields_hold() -> None:
     assert kernels.RecordReader(kind, "small")(state) == [-3]
 
 
+ADDING = """
+from kibitz_games.compiled.kernels import kernel
+
+@kernel
+def add(pair, third):
+    return pair[0] + pair[1] + third
+"""
 FINISH = """
 from kibitz_games.compiled.kernels import kernel
 
@@ -371,3 +378,17 @@ def test_machine_code_of_several_processes_is_not_mixed_up(tmp_path: Path) -> No
         _run(f"import {name}; assert {name}.finished() == [0, 2]", **environment)
     both = "import one, two; print(one.finished(), two.finished())"
     assert _run(both, **environment).strip() == "[0, 2] [0, 2]"
+
+
+@pytest.mark.e2e
+def test_a_kernel_whose_compilation_was_interrupted_is_compiled_again(tmp_path: Path) -> None:
+    """A process that was killed may have cached the body of a kernel, but not its entry."""
+    (tmp_path / "adding.py").write_text(ADDING)
+    environment = {"KIBITZ_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    added = "import adding; print(adding.add((1, 2), 3))"
+    assert _run(added, **environment).strip() == "6"
+    entries = [path for path in (tmp_path / "cache").rglob("*.nb[ic]") if ".body." not in path.name]
+    assert entries
+    for path in entries:
+        path.unlink()
+    assert _run(added, **environment).strip() == "6"
