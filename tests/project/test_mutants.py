@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from tests.tools import mutants
@@ -50,8 +51,26 @@ def test_a_statement_that_is_gone_has_no_place() -> None:
     assert plant(SOURCE, mutant) is None
 
 
+def test_a_fault_that_is_gone_is_replaced_by_one_of_its_file_or_of_the_same_name(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "kibitz" / "local"
+    folder.mkdir(parents=True)
+    (folder / "clock.py").write_text(SOURCE)
+    present, *_ = mutants.candidates(tmp_path, folder / "clock.py")
+    gone = [replace(present, number=n, before="gone()") for n in (1, 2)]
+    moved = replace(gone[1], path="kibitz/clock.py")
+    filled = mutants.refill(tmp_path, [present, gone[0], moved])
+    assert [mutant.number for mutant in filled] == [0, 1, 2]
+    assert filled[0] == present
+    assert {mutant.path for mutant in filled} == {"kibitz/local/clock.py"}
+    assert len({(mutant.before, mutant.after) for mutant in filled}) == 3
+    assert all(plant(SOURCE, mutant) for mutant in filled)
+    assert filled == mutants.refill(tmp_path, [present, gone[0], moved])
+
+
 def test_the_frozen_faults_are_two_hundred_different_ones() -> None:
-    frozen = [Mutant(**json.loads(line)) for line in mutants.STORE.read_text().splitlines()]
+    frozen = mutants.frozen()
     assert [mutant.number for mutant in frozen] == list(range(200))
     assert (
         len({(mutant.path, mutant.function, mutant.before, mutant.after) for mutant in frozen})

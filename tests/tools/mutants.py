@@ -4,7 +4,9 @@ Before tests are deleted, each fault is planted individually and the tests are r
 must find every fault that the larger one found.
 
 ``python -m tests.tools.mutants freeze`` chooses the faults by a fixed seed and writes
-`mutants.jsonl`. ``python -m tests.tools.mutants run --tree TREE --out FILE`` plants them one at a
+`mutants.jsonl`. ``python -m tests.tools.mutants refill`` replaces those whose statement no longer
+exists by faults of the same file or, if the file is gone too, of the files that took over its work.
+``python -m tests.tools.mutants run --tree TREE --out FILE`` plants them one at a
 time in a copy of the project (never in a working tree) and runs the tests of the affected module.
 It appends a line for each verdict, and resumes an interrupted run. ``python -m tests.tools.mutants
 compare OLD NEW`` lists the faults that only OLD found.
@@ -26,7 +28,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -84,6 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("freeze")
+    commands.add_parser("refill")
     runner = commands.add_parser("run")
     runner.add_argument("--tree", type=Path, required=True)
     runner.add_argument("--out", type=Path, required=True)
@@ -91,9 +94,9 @@ def main(arguments: list[str] | None = None) -> int:
     comparison.add_argument("old", type=Path)
     comparison.add_argument("new", type=Path)
     options = parser.parse_args(arguments)
-    if options.command == "freeze":
-        lines = [json.dumps(asdict(mutant)) for mutant in choose(ROOT)]
-        STORE.write_text("\n".join(lines) + "\n")
+    if options.command in ("freeze", "refill"):
+        chosen = choose(ROOT) if options.command == "freeze" else refill(ROOT, frozen())
+        STORE.write_text("".join(json.dumps(asdict(mutant)) + "\n" for mutant in chosen))
         return 0
     if options.command == "run":
         run(options.tree.resolve(), options.out)
@@ -111,18 +114,52 @@ def choose(root: Path) -> list[Mutant]:
     chance = random.Random(SEED)
     mutants: list[Mutant] = []
     for package, count in QUOTA.items():
-        candidates = [
-            (str(path.relative_to(root)), *fault)
-            for path in sorted((root / package).rglob("*.py"))
-            if "numba" not in path.read_text() and "kernel" not in path.read_text()
-            for fault in faults(ast.parse(path.read_bytes()))
-        ]
-        for path, function, before, after in chance.sample(candidates, count):
-            number = len(mutants)
-            mutants.append(
-                Mutant(number=number, path=path, function=function, before=before, after=after)
-            )
+        for chosen in chance.sample(candidates(root, root / package), count):
+            mutants.append(replace(chosen, number=len(mutants)))
     return mutants
+
+
+def refill(root: Path, mutants: list[Mutant]) -> list[Mutant]:
+    """Replace the faults whose statement is gone; each number is the seed of its replacement."""
+    kept = {replace(mutant, number=0) for mutant in mutants}
+    filled: list[Mutant] = []
+    for mutant in mutants:
+        if locate(root, mutant) is None:
+            fresh = [each for each in _closest(root, root / mutant.path) if each not in kept]
+            chosen = random.Random(f"{SEED} {mutant.number}").choice(fresh)
+            kept.add(chosen)
+            mutant = replace(chosen, number=mutant.number)
+        filled.append(mutant)
+    return filled
+
+
+def _closest(root: Path, path: Path) -> list[Mutant]:
+    """List the faults of a file, else of its namesakes in the package, else of its folder."""
+    package = next(root / name for name in QUOTA if path.is_relative_to(root / name))
+    places = [path, *sorted(package.rglob(path.name)), *path.parents]
+    return next(found for place in places if (found := candidates(root, place)))
+
+
+def candidates(root: Path, place: Path) -> list[Mutant]:
+    """List the possible faults of a file or of a folder's files, all with the number 0."""
+    files = sorted(place.rglob("*.py")) if place.is_dir() else [place] if place.exists() else []
+    return [
+        Mutant(
+            number=0,
+            path=str(path.relative_to(root)),
+            function=function,
+            before=before,
+            after=after,
+        )
+        for path in files
+        if "numba" not in path.read_text() and "kernel" not in path.read_text()
+        for function, before, after in faults(ast.parse(path.read_bytes()))
+    ]
+
+
+def frozen() -> list[Mutant]:
+    """Return the stored faults."""
+    return [Mutant(**json.loads(line)) for line in STORE.read_text().splitlines()]
 
 
 def faults(tree: ast.Module) -> Iterator[tuple[str, str, str]]:
@@ -217,8 +254,7 @@ def run(tree: Path, out: Path) -> None:
         if out.exists()
         else {}
     )
-    for line in STORE.read_text().splitlines():
-        mutant = Mutant(**json.loads(line))
+    for mutant in frozen():
         if mutant.number not in done:
             verdict = judge(tree, mutant)
             with out.open("a") as file:
@@ -313,10 +349,9 @@ def only_found_by(old: Path, new: Path) -> list[str]:
         {each["number"]: each["verdict"] for each in map(json.loads, path.read_text().splitlines())}
         for path in (old, new)
     ]
-    mutants = [Mutant(**json.loads(line)) for line in STORE.read_text().splitlines()]
     return [
         f"{mutant.number}: {mutant.path}, {mutant.function}: {mutant.before!r} as {mutant.after!r}"
-        for mutant in mutants
+        for mutant in frozen()
         if verdicts[0].get(mutant.number) == "found" and verdicts[1].get(mutant.number) == "missed"
     ]
 
