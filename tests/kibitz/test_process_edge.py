@@ -17,7 +17,6 @@ from click.testing import CliRunner
 from kibitz.cli import kibitz
 from kibitz.command_table import CommandTable
 from kibitz.process import interrupts
-from kibitz_games.core import registry
 from kibitz_protocol import printable
 from kibitz_server.accounts.token_admin import TokenAdmin
 from tests.kibitz.conftest import PIECE, commands
@@ -28,28 +27,18 @@ KIBITZ = (sys.executable, "-m", "kibitz")
 REPLAY = ("record", "replay", "RECORD", "--plain")
 PRINTING = (
     ("--help",),
-    ("game", "list"),
     ("game", "list", "--json"),
-    *(("game", "show", name) for name in registry.names()),
-    ("bot", "list"),
-    ("bot", "list", "--json"),
-    ("record", "replay", "RECORD", "--plain"),
-    ("record", "replay", "RECORD", "--json"),
-    ("watch", "RECORD", "--plain"),
-    ("record", "report", "RECORD"),
-    ("record", "verify", "RECORD"),
-    ("record", "export", "RECORD", "--out", "-"),
-    ("train", "--list"),
+    REPLAY,
     ("token", "new", PIECE, "--db", "k.db", "--link", "--server", "http://localhost"),
 )
-"""Commands that print without a server."""
+"""Help, JSON, a board and words of the user, each printed without a server."""
 IMPORTS = tuple(
     (place.split(":")[0], [*path, name])
     for path, table in commands()
     if isinstance(table, CommandTable)
-    for name, (place, _) in table.entries.items()
+    for name, (place, _) in list(table.entries.items())[:1]
 )
-"""Commands, and the module that each imports."""
+"""The first command of each table, and the module that it imports."""
 
 
 @pytest.mark.e2e
@@ -57,8 +46,8 @@ IMPORTS = tuple(
     ("encoding", "words"),
     [
         *(("ascii", words) for words in PRINTING),
-        ("cp1252", ("record", "replay", "RECORD", "--plain")),
-        ("latin-1", ("record", "replay", "RECORD", "--plain")),
+        ("cp1252", REPLAY),
+        ("latin-1", REPLAY),
     ],
 )
 def test_characters_that_an_encoding_does_not_have_are_replaced(
