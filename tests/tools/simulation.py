@@ -30,8 +30,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from concurrent.futures import wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal, cast
 from unittest.mock import patch
 
@@ -626,14 +627,23 @@ def build_server(
 
 
 def make_template(directory: Path) -> Path:
-    """Create an empty database as a template, since copying is faster than creating."""
+    """Write an empty database as a template, since copying is faster than creating."""
     path = directory / "template.db"
+    path.write_bytes(_empty_database())
+    return path
 
-    async def make() -> None:
+
+@cache
+def _empty_database() -> bytes:
+    """Return the file of an empty database."""
+
+    async def make(path: Path) -> None:
         await SQLiteStore(path, asyncio.get_running_loop()).close()
 
-    asyncio.run(make())
-    return path
+    with TemporaryDirectory() as directory:
+        path = Path(directory) / "empty.db"
+        asyncio.run(make(path))
+        return path.read_bytes()
 
 
 def simulate(
