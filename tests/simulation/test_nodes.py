@@ -137,6 +137,7 @@ def without_fence() -> AbstractContextManager[Any]:
     return replaced(FakeDatabase, "fences", False)
 
 
+@pytest.mark.slow
 def test_a_log_that_takes_an_entry_twice_is_found_out() -> None:
     """This is the second line of defense, so the fence must be disabled too."""
     no_key = replaced(FakeDatabase, "unique_entries", False)
@@ -198,6 +199,7 @@ def test_nodes_that_take_nothing_are_found_out() -> None:
     assert is_detected("is not taken", replaced(Failover, "_take", take))
 
 
+@pytest.mark.slow
 def test_a_node_that_does_not_step_down_is_found_out() -> None:
     deaf = replaced(Failover, "step_down", lambda *given: None)
     assert is_detected("goes on with", deaf, nodes=2, games=3, freezes=0.3)
