@@ -27,7 +27,6 @@ from tests.server.handlers.test_durable import (
     ITEM,
     SMALL,
     SOUGHT,
-    TYPES,
     World,
     commands,
     opened,
@@ -309,14 +308,6 @@ def test_a_refused_request_changes_nothing(
     for type, code in seen:
         refused.setdefault(type, set()).update([code] if code else [])
     assert refused == REFUSALS
-
-
-@pytest.mark.parametrize("kind", sorted(TYPES - {"hello"}))
-def test_a_request_before_hello_changes_nothing(world: RefusingWorld, kind: str) -> None:
-    stranger = ScriptedClient(world.server, "nobody")
-    found = [each for each in [*reads(world), *commands(world)] if each[1] == kind]
-    _, type, fields = found[0]
-    assert asked(world, stranger, (type, fields)) == (kind, "hello_first")
 
 
 @pytest.mark.parametrize(
