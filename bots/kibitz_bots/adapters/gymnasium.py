@@ -137,7 +137,7 @@ class SoloEnv(gymnasium.Env[Any, Any]):
         return 2.0 * outcome.scores[self.seat] - 1.0
 
     def _info(self) -> dict[str, Any]:
-        return {"view": view_of(self.play, self.seat), "seat": self.seat}
+        return {"view": view_of(self.game, self.play.state, self.seat), "seat": self.seat}
 
 
 def _seats(game: Game, opponents: int) -> int:

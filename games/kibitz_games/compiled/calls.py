@@ -7,12 +7,13 @@ Arguments and results are plain Python values.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from kibitz_games.compiled import operations
-from kibitz_games.compiled.kernels import Int, as_array, int64_cast, kernel, kernel_array
+from kibitz_games.compiled.kernels import Int, as_array, bound, int64_cast, kernel, kernel_array
 
 i64 = int64_cast()
 
@@ -52,7 +53,7 @@ def _returns(states: StateArray, out: operations.Values) -> None:
 
 
 @kernel
-def _observe(states: StateArray, seat: Int, out: operations.Planes) -> None:
+def _observe(states: StateArray, out: operations.Planes, seat: Int) -> None:
     operations.observe(states[0], seat, out)
 
 
@@ -76,6 +77,26 @@ def _write_mask(states: StateArray, most: Int, mask: Any) -> None:
     moves = np.empty(most, np.int32)
     for i in range(operations.generate(states[0], moves)):
         mask[operations.dense_index(states[0], i64(moves[i]))] = 1
+
+
+@kernel
+def _step(states: StateArray, most: Int, mask: Any, seen: operations.Planes, number: Int) -> Int:
+    """Play the action with a dense number, or nothing if it is negative; show the result.
+
+    Return the seat to act, or -2 if `mask` does not allow the action.
+    """
+    st = states[0]
+    if number >= 0:
+        if number >= len(mask) or mask[number] == 0:
+            return i64(-2)
+        operations.play(st, operations.dense_action(st, number))
+    for index in range(len(mask)):
+        mask[index] = 0
+    _write_mask(states, most, mask)
+    seat = i64(operations.to_act(st))
+    if len(seen) > 0:
+        operations.observe(st, max(seat, i64(0)), seen)
+    return seat
 
 
 def legal(state: np.record) -> list[int]:
@@ -122,7 +143,7 @@ def observe(state: np.record, seat: int, out: np.ndarray[Any, np.dtype[np.float3
     """Write ``Game.features`` for `seat` into a contiguous float32 array."""
     if out.dtype != np.float32 or not out.flags.c_contiguous:
         raise ValueError(f"out: expected a contiguous float32 array, not {out.dtype}")
-    _observe(as_array(state), seat, kernel_array(out.reshape(-1)))
+    _observe(as_array(state), kernel_array(out.reshape(-1)), seat)
 
 
 def num_dense(state: np.record) -> int:
@@ -143,3 +164,36 @@ def dense_action(state: np.record, index: int) -> int:
 def write_mask(state: np.record, mask: np.ndarray[Any, np.dtype[np.int8]]) -> None:
     """Set `mask` to 1 at the dense number of each legal action."""
     _write_mask(as_array(state), operations.max_actions(state.dtype), kernel_array(mask))
+
+
+class Steps(NamedTuple):
+    """Operations on one state, bound to it and to the arrays that they write."""
+
+    step: Callable[[int], int]
+    """Play the action with a dense number, and write `mask` and, for the seat to act, `seen`.
+
+    Returns the seat to act. A negative number plays nothing; if the mask does not allow the action,
+    the result is -2 and nothing changes."""
+    observe: Callable[[int], None]
+    """Write the observation of a seat to `other`."""
+    returns: Callable[[], None]
+    """Write the score of each seat, 0.0 to 1.0, to `scores`; the match must be over."""
+
+
+def steps(
+    state: np.record,
+    mask: np.ndarray[Any, np.dtype[np.int8]],
+    seen: np.ndarray[Any, np.dtype[np.float32]],
+    other: np.ndarray[Any, np.dtype[np.float32]],
+    scores: np.ndarray[Any, np.dtype[np.float64]],
+) -> Steps:
+    """Return the operations on `state` that write these contiguous arrays.
+
+    `seen` and `other` are one-dimensional; if `seen` is empty, `step` does not write it.
+    """
+    states, most = as_array(state), operations.max_actions(state.dtype)
+    return Steps(
+        step=bound(_step, states, most, kernel_array(mask), kernel_array(seen), integers=1),
+        observe=bound(_observe, states, kernel_array(other), integers=1),
+        returns=bound(_returns, states, kernel_array(scores)),
+    )

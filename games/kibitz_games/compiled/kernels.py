@@ -14,6 +14,7 @@ takes 16-30 us instead of 230 us, so the CPU time is recovered after 2,000 plies
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -50,6 +51,18 @@ def int64_cast() -> Callable[[Any], int]:
     return cast(Callable[[Any], int], np.int64 if compiled() else int)
 
 
+def index_cast() -> Callable[[Any], int]:
+    """Return the conversion to an unsigned index: ``at = index_cast()`` at the top of a module.
+
+    numba adds the length of an array to a negative index, as Python does. Without the tests for
+    this, as in ``moves[at(n)]``, Chinese Checkers generates and plays moves in four fifths of the
+    time.
+    Use the result only as an index, since numba converts sums of signed and unsigned numbers to
+    floating point.
+    """
+    return cast(Callable[[Any], int], np.uint64 if compiled() else int)
+
+
 def kernel(function: Function) -> Function:
     """Turn `function` into a kernel; in plain mode, return it unchanged."""
     return _compiled(function, inlined=True)
@@ -70,3 +83,18 @@ def _compiled(function: Function, *, inlined: bool) -> Function:
     from kibitz_games.compiled.numba_kernel import Entry
 
     return cast(Function, Entry(cast(Any, function), FLAGS, inlined=inlined))
+
+
+def bound(function: Callable[..., Any], *first: Any, integers: int = 0) -> Callable[..., Any]:
+    """Return a kernel with its first arguments fixed, to be called with `integers` more arguments.
+
+    numba determines the type of each argument in each call, which takes longer than a short kernel.
+    Here it does so once. The other arguments must be Python integers of at most 64 bits.
+    """
+    if compiled():
+        import numba
+
+        entry: Any = function
+        types = (*map(numba.typeof, first), *[numba.int64] * integers)
+        function = entry.compile(types)
+    return functools.partial(function, *first)

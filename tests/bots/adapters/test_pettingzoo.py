@@ -105,7 +105,9 @@ def test_it_draws_itself() -> None:
     picture = world.render()
     assert picture is not None
     assert "seat 1 N" in picture
-    assert GameEnv("chinese-checkers").render() is None
+    silent = GameEnv("chinese-checkers")
+    silent.reset(seed=0)
+    assert silent.render() is None
 
 
 def test_what_is_done_in_the_wrong_order_or_out_of_bounds_is_refused() -> None:
@@ -210,6 +212,32 @@ def test_views_can_be_left_out() -> None:
     world = env("connect-four", views=False)
     world.reset(seed=0)
     assert world.infos == {"seat_0": {}, "seat_1": {}}
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_observations_do_not_change_later_and_may_be_overwritten(name: str) -> None:
+    world = GameEnv(name, SHORT.get(name), views=False)
+    world.reset(seed=4)
+    kept: list[tuple[Any, Any]] = []
+    for _ in range(12):
+        for agent in world.agents:
+            seen, again = world.observe(agent), world.observe(agent)
+            kept.append((seen, copy.deepcopy(seen)))
+            for array in again.values():
+                array[...] = 9
+        moved(world, 1)
+    for seen, before in kept:
+        np.testing.assert_equal(seen, before)
+
+
+def test_a_position_read_from_an_environment_is_a_copy() -> None:
+    world = GameEnv("connect-four", views=False)
+    world.reset(seed=0)
+    world.step(3)
+    before = shown(world)
+    world.play.push(3)
+    assert shown(world) == before
+    assert world.play.history == [Played(0, 3)]
 
 
 @pytest.mark.parametrize("make", [env, GameEnv])
