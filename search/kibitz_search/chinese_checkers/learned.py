@@ -29,7 +29,7 @@ from kibitz_search.weights import WeightsFile
 
 SEATS = (2, 4)
 """The numbers of seats with a learned array."""
-GUIDED = (2, 6)
+GUIDED = (2, 3, 4, 5, 6)
 """The numbers of seats with learned move priors; these files also contain the array."""
 
 
