@@ -85,10 +85,10 @@ def _first_place(
         seat = game.to_act(state)
         game.play(state, choosers[seat](state, f"{number}/{seat}/{int(state.ply)}"))
     if outcome is None:
-        return float(int(state.rank[own]) == 1)
+        return 1.0 if int(state.rank[own]) == 1 else 0.0
     best = max(outcome.scores)
-    tied = sum(score == best for score in outcome.scores)
-    return float(outcome.scores[own] == best) / tied
+    tied = [seat for seat, score in enumerate(outcome.scores) if score == best]
+    return 1.0 / len(tied) if own in tied else 0.0
 
 
 def _chooser(spec: str, start: np.record, seconds: float) -> matches.Chooser:

@@ -38,7 +38,10 @@ _PRIORS = tuple(_WEIGHTS / f"guided-{seats}.json" for seats in range(2, 7))
 _OWN_MOVES = (GREEDY, IDDFS)
 """The searches that consider only the bot's own moves."""
 _ALL_MOVES = (MINIMAX, ALPHABETA, MAXN, PARANOID, BRS, MPMIX, maxprob(10), mcts(10))
-_PLAN = replace(DEPTH, default=3, least=1, summary="the number of own moves to look ahead")
+_PLAN = (
+    replace(DEPTH, default=3, least=1, most=32, summary="the number of own moves to look ahead"),
+    replace(width(512), least=1, most=4096, summary="the maximum number of positions per layer"),
+)
 _GUIDED = mcts(10, epsilon=None, plies=None, widen=None, explore=None)
 
 
@@ -146,8 +149,8 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/planner",
         "plans three of its own moves ahead with a beam search, and plays the final race exactly",
-        EngineSpec(imported(f"{_SEARCH}.planner:Planner"), EVALUATIONS["stragglers"].load),
-        (SEED, TIME, _PLAN, width(512)),
+        EngineSpec(imported(f"{_SEARCH}.planner:SoloPlanner"), EVALUATIONS["stragglers"].load),
+        (SEED, TIME, *_PLAN),
         algorithm="beam",
         evaluation="stragglers",
     ),

@@ -10,8 +10,9 @@ The value of a plan is the evaluation after its last move, plus `EARLY` times th
 before. Plans that gain earlier are more likely to survive the others' moves. A plan that ends the
 game, or in which the player reaches its goal, is valued like in `iddfs`; the shortest win is best.
 
-The search starts with `MIN_WIDTH` and widens the beam fourfold while there is time, up to `width`.
-It stops early if no position was left out. The result of an unfinished beam is not used.
+The search compares its moves by the next positions, and then searches a beam of `MIN_WIDTH`. It
+widens the beam fourfold while there is time, up to `width`, and stops early if no position was left
+out. The result of an unfinished beam is not used.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from kibitz_search.algorithms.terminal import final_share, standing
 from kibitz_search.algorithms.timer import ThinkingTime, count_nodes, stop_timer
 
 MIN_WIDTH = 8
-"""The width of the first beam, which is always completed."""
+"""The width of the first beam."""
 MAX_DEPTH = 32
 """The maximum length of a plan, in the player's own moves."""
 USUAL_DEPTH = 3
@@ -61,6 +62,8 @@ _FIELDS: list[tuple[Any, ...]] = [
     ("best_depth", np.int64),
     ("best_at", np.int64),
     ("best_action", np.int64),
+    ("best_share", np.float64),  # its share if the game is over, otherwise nan
+    ("share", np.float64),  # the share of the last position, likewise
     ("level", np.float64),
     ("par", np.float64),
     ("sizes", np.int64, (MAX_DEPTH,)),  # of the layers
@@ -71,11 +74,12 @@ _FIELDS: list[tuple[Any, ...]] = [
 def _value(st: Record, ws: Record, ev: Record, seat: Int, depth: Int) -> float:
     """Return the value of a position for `seat` after the own move `depth`, from 0."""
     value = op.evaluate(ev, st, seat)
+    ws.share = np.nan
     if value >= WIN_SCORE:
         return float(WIN_SCORE - depth)
     if op.terminal(st):
-        share = final_share(st, seat, ws.values[0])
-        return float(ws.level + WIN_SCORE * (2.0 * share - 1.0 - ws.par))
+        ws.share = final_share(st, seat, ws.values[0])
+        return float(ws.level + WIN_SCORE * (2.0 * ws.share - 1.0 - ws.par))
     return float(value)
 
 
@@ -112,6 +116,7 @@ def _end_plan(ws: Record, value: float, depth: Int, at: Int, action: Int) -> Non
     """Record a plan that ends, if it is the best so far."""
     if value > ws.best:
         ws.best, ws.best_depth, ws.best_at, ws.best_action = value, depth, at, action
+        ws.best_share = ws.share
 
 
 @kernel
@@ -203,35 +208,47 @@ class Beam:
         """
         thinking, ws = ThinkingTime(limits.seconds), self._ws
         actions = root_moves(state, limits.seed, limits.excluded)
-        stands = standing(state, ev, int(op.to_act(state)))
-        ws.level, ws.par, ws.roots = stands.level, stands.par, len(actions)
+        self._standing = standing(state, ev, int(op.to_act(state)))
+        ws.level, ws.par, ws.roots = self._standing.level, self._standing.par, len(actions)
         ws.nodes = ws.stop = ws.most = 0
-        width = min(MIN_WIDTH, self._width)
-        best = self._search_width(state, ev, actions, width, limits.depth)
+        # The next positions are always compared, so that there is a result.
+        best = self._search_beam(state, ev, actions, self._width, 1)
         assert best is not None
         limits.report(best)
         ws.most = limits.nodes
-        with stop_timer(ws, thinking.deadline, limits.cancelled):
-            while len(actions) > 1 and ws.cut and width < self._width and not ws.stop:
-                width = min(4 * width, self._width)
-                wider = self._search_width(state, ev, actions, width, limits.depth)
-                if wider is not None:
-                    best = wider
-                    limits.report(best)
+        used_up = 0 < limits.nodes <= int(ws.nodes)
+        if len(actions) > 1 and limits.depth != 1 and not used_up:
+            with stop_timer(ws, thinking.deadline, limits.cancelled):
+                best = self._widen(state, ev, actions, limits, best)
         return replace(best, nodes=int(ws.nodes))
 
-    def _search_width(
+    def _widen(
+        self,
+        state: np.record,
+        ev: np.record,
+        actions: list[int],
+        limits: SearchLimits,
+        best: SearchResult,
+    ) -> SearchResult:
+        """Search wider and wider beams; return the result of the last complete one."""
+        width, depth = min(MIN_WIDTH, self._width), min(limits.depth or USUAL_DEPTH, MAX_DEPTH)
+        while (wider := self._search_beam(state, ev, actions, width, depth)) is not None:
+            best = wider
+            limits.report(best)
+            if not self._ws.cut or width == self._width:
+                break
+            width = min(4 * width, self._width)
+        return best
+
+    def _search_beam(
         self, state: np.record, ev: np.record, actions: list[int], width: int, depth: int
     ) -> SearchResult | None:
         """Search one beam; return None if the search was stopped."""
-        ws = self._ws
+        ws, arrays = self._ws, (self._layers, self._plans, self._found, self._keys)
         ws.width, ws.cut, ws.best = width, 0, -np.inf
         ws.moves[0, : len(actions)] = actions
         self._layers[0, 0] = state
-        last = min(depth or USUAL_DEPTH, MAX_DEPTH)
-        done = int(
-            search_beam(ws, ev, self._layers, self._plans, self._found, self._keys, np.int64(last))
-        )
+        done = int(search_beam(ws, ev, *arrays, np.int64(depth)))
         return self._result(done) if done else None
 
     def _result(self, done: int) -> SearchResult:
@@ -241,6 +258,8 @@ class Beam:
         ended = not ws.sizes[d] or value > plans[d, 0].value
         if ended:
             line.append(int(ws.best_action))
+            if not np.isnan(ws.best_share):
+                value = self._standing.score(float(ws.best_share))
             d, at = int(ws.best_depth) - 1, int(ws.best_at)
         else:
             value = float(plans[d, 0].value)

@@ -14,7 +14,7 @@ from kibitz_search.chinese_checkers.endgame import RaceEndgame
 from kibitz_search.chinese_checkers.guided import GuidedMcts
 
 
-class Planner(PhasedSearch):
+class SoloPlanner(PhasedSearch):
     """Beam search over the player's own moves, then the race."""
 
     oracles: ClassVar[tuple[type[Oracle], ...]] = (RaceEndgame,)

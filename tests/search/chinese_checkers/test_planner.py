@@ -16,7 +16,7 @@ from kibitz_search.chinese_checkers import race_db
 from kibitz_search.chinese_checkers.evaluation import stragglers
 from kibitz_search.chinese_checkers.guided import GuidedMcts
 from kibitz_search.chinese_checkers.learned import guided
-from kibitz_search.chinese_checkers.planner import Champion, Planner
+from kibitz_search.chinese_checkers.planner import Champion, SoloPlanner
 from kibitz_search.chinese_checkers.separation import undisturbed
 
 GAME: Any = registry.get("chinese-checkers")
@@ -44,7 +44,7 @@ def ending(seats: int, race: Any, chance: random.Random) -> Any:
     return GAME.sample(view.model_copy(update={"pegs": pegs, "best": [999] * seats}), 0)
 
 
-@pytest.mark.parametrize("kind", [Planner, Champion])
+@pytest.mark.parametrize("kind", [SoloPlanner, Champion])
 def test_no_move_is_wasted_in_undisturbed_endings(kind: Any) -> None:
     """The race takes as many moves as the database says; the others stand still."""
     race = race_db.for_board(start(2))
@@ -62,7 +62,7 @@ def test_no_move_is_wasted_in_undisturbed_endings(kind: Any) -> None:
         assert int(state.inside[0]) == int(state.each)
 
 
-@pytest.mark.parametrize(("kind", "middle"), [(Planner, Beam), (Champion, GuidedMcts)])
+@pytest.mark.parametrize(("kind", "middle"), [(SoloPlanner, Beam), (Champion, GuidedMcts)])
 def test_before_the_race_it_plays_the_move_of_its_search(kind: Any, middle: Any) -> None:
     state = start(3)
     ev = stragglers(state)
@@ -70,7 +70,7 @@ def test_before_the_race_it_plays_the_move_of_its_search(kind: Any, middle: Any)
     assert kind(state).search(state, ev, limits) == middle(state).search(state, ev, limits)
 
 
-@pytest.mark.parametrize("kind", [Planner, Champion])
+@pytest.mark.parametrize("kind", [SoloPlanner, Champion])
 def test_without_a_database_it_only_searches(kind: Any) -> None:
     state = start(2, long_jumps=True)
     found = kind(state).search(state, stragglers(state), BRIEF)
@@ -79,5 +79,5 @@ def test_without_a_database_it_only_searches(kind: Any) -> None:
 
 def test_parameters_are_those_of_the_search() -> None:
     state: Any = start(6)
-    found = Planner(state, width=8).search(state, stragglers(state), SearchLimits(depth=3))
+    found = SoloPlanner(state, width=8).search(state, stragglers(state), SearchLimits(depth=3))
     assert found == Beam(state, width=8).search(state, stragglers(state), SearchLimits(depth=3))

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from kibitz_search.algorithms.beam import Beam
 from kibitz_search.algorithms.greedy import Greedy
+from kibitz_search.algorithms.mcts import Mcts
 from kibitz_search.chinese_checkers.learned import distances_for
 from kibitz_training.chinese_checkers import prior_games
 
@@ -28,7 +30,7 @@ def test_a_game_is_played_to_its_end_and_the_same_again(actions: list[int]) -> N
 
 def test_planners_take_other_seats_in_other_games(monkeypatch: pytest.MonkeyPatch) -> None:
     """A planner searches its own moves only, so each search records who it was called for."""
-    seats: dict[type, set[int]] = {prior_games.Beam: set(), prior_games.Mcts: set()}
+    seats: dict[type, set[int]] = {Beam: set(), Mcts: set()}
     for kind, called in seats.items():
 
         def search(self: Any, state: Any, ev: Any, limits: Any, called: Any = called) -> Any:
@@ -41,9 +43,9 @@ def test_planners_take_other_seats_in_other_games(monkeypatch: pytest.MonkeyPatc
         for called in seats.values():
             called.clear()
         prior_games.play(3, 1, distances_for(3), 10, seed)
-        assert len(seats[prior_games.Beam]) == 1
-        assert seats[prior_games.Beam] | seats[prior_games.Mcts] == {0, 1, 2}
-        planning |= seats[prior_games.Beam]
+        assert len(seats[Beam]) == 1
+        assert seats[Beam] | seats[Mcts] == {0, 1, 2}
+        planning |= seats[Beam]
     assert len(planning) > 1
 
 
