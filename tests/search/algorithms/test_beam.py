@@ -10,10 +10,9 @@ import pytest
 
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
-from kibitz_search.algorithms.beam import EARLY, MAX_DEPTH, Beam
+from kibitz_search.algorithms.beam import EARLY, Beam
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.result import WIN_SCORE
-from kibitz_search.cancellation import CancelToken
 from kibitz_search.chinese_checkers.evaluation import euclid, hand, stragglers
 
 GAME: Any = registry.get("chinese-checkers")
@@ -114,19 +113,16 @@ def test_the_seed_decides_among_equals() -> None:
     assert search.search(state, ev, SearchLimits(seed=7)) == founds[7]
 
 
-@pytest.mark.parametrize(
-    "limits",
-    [{"seconds": 0.0}, {"nodes": 1}, {"cancelled": True}],
-    ids=lambda given: next(iter(given)),
-)
-def test_a_limit_ends_it_after_the_first_look(limits: dict[str, Any]) -> None:
-    state, flag = start(), CancelToken()
-    if limits.pop("cancelled", False):
-        flag.set()
-    given = SearchLimits(depth=MAX_DEPTH, cancelled=flag, **limits)
-    found = Beam(state, width=1024).search(state, stragglers(state), given)
-    whole = Beam(state).search(state, stragglers(state), SearchLimits(depth=1))
-    assert (found.action, found.value) == (whole.action, whole.value)
+def test_the_result_of_an_unfinished_beam_is_not_used() -> None:
+    state: Any = start()
+    ev, first = (
+        stragglers(state),
+        Beam(state).search(state, stragglers(state), SearchLimits(depth=1)),
+    )
+    narrow = Beam(state, width=8).search(state, ev, SearchLimits(depth=9))
+    for nodes, whole in ((first.nodes + 1, first), (narrow.nodes + 1, narrow)):
+        found = Beam(state).search(state, ev, SearchLimits(depth=9, nodes=nodes))
+        assert (found.line, found.value) == (whole.line, whole.value)
 
 
 def test_the_only_move_takes_no_time() -> None:
