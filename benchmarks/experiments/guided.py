@@ -22,8 +22,8 @@ Sides: TypeAlias = Sequence[Sequence[int]]
 """The seats of one side in successive games, repeated cyclically."""
 GAME = "chinese-checkers"
 SUBJECT = "mcts-guided"
-CLOSE = ("champion", "mcts-learned")
-"""The opponents with the most games: previously the strongest bots."""
+CLOSE = ("mcts-stragglers", "mcts-learned")
+"""The opponents with the most games: the same search without learned priors."""
 OTHERS = tuple(f"alphabeta-{evaluation}" for evaluation in EVALUATIONS)
 SECONDS = 0.005
 """CPU seconds per move for both sides."""
@@ -35,7 +35,7 @@ SIX: Sides = ((0, 2, 4),)
 """The seats of one side in games with six seats; the other side has the seats in between."""
 AT_SIX = ("hand", "stragglers", "mobility")
 """The evaluations of the opponents in games with six seats."""
-SHORT = ("champion", "mpmix-mobility")
+SHORT = ("mcts-stragglers", "mpmix-mobility")
 """The opponents in short runs with six seats."""
 
 
@@ -94,8 +94,8 @@ def guided_six(scale: Scale) -> Measured:
     """Play the same search in games with six seats: three seats against three of each opponent."""
     every = [f"{search}-{evaluation}" for search in SEARCHES for evaluation in AT_SIX]
     rows, ahead = [], 0
-    for name in ("champion", *every) if scale.full else SHORT:
-        games = scale.choose(10, 200 if name == "champion" else 30)
+    for name in (CLOSE[0], *sorted({*every} - {CLOSE[0]})) if scale.full else SHORT:
+        games = scale.choose(10, 200 if name == CLOSE[0] else 30)
         row = _against(name, games, 6, SIX)
         rows.append((name, *row.texts))
         ahead += row.ahead

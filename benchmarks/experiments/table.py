@@ -143,7 +143,8 @@ EXPERIMENTS = (
         "moves to consider. `kibitz train chinese-checkers/priors` fits priors to the moves that "
         "a search chose in games against itself; `mcts-guided` uses these priors, and evaluates "
         "positions like `mcts-learned`. A name such as `alphabeta-race` means a search with an "
-        "evaluation: `alphabeta:evaluation=race`.",
+        "evaluation: `alphabeta:evaluation=race`. In the run below, `champion` was "
+        "`mcts-stragglers`, without priors.",
         _measure("guided:guided"),
     ),
     ReportExperiment(
@@ -154,7 +155,9 @@ EXPERIMENTS = (
         "With six players, a search of all moves sees only few of its own plies, so the order of "
         "its moves matters more. The same command with `seats=6` learns from games with six "
         "players. Every other seat is `mcts-guided`, the three seats between them are one older "
-        "search, and the side with the higher mean score wins.",
+        "search, and the side with the higher mean score wins. In the run below, `champion` was "
+        "`mcts-stragglers` with half the exploration, and the priors were from games without "
+        "planners.",
         _measure("guided:guided_six"),
     ),
     ReportExperiment(

@@ -16,6 +16,7 @@ import pytest
 import kibitz_search
 from kibitz_games.core import registry
 from kibitz_search.algorithms.alphabeta import AlphaBeta
+from kibitz_search.algorithms.beam import Beam
 from kibitz_search.algorithms.brs import Brs
 from kibitz_search.algorithms.greedy import Greedy
 from kibitz_search.algorithms.iddfs import Iddfs
@@ -31,6 +32,7 @@ from kibitz_search.algorithms.result import SearchResult
 from kibitz_search.chinese_checkers.evaluation import hand
 from kibitz_search.chinese_checkers.guided import GuidedMcts
 from kibitz_search.chinese_checkers.phased import PhasedChineseCheckers
+from kibitz_search.chinese_checkers.planner import Champion, SoloPlanner
 from kibitz_search.five_in_a_row import pattern_classes, utility
 from kibitz_search.five_in_a_row.report_levels import ReportLevel
 from kibitz_search.five_in_a_row.threat import Threat
@@ -85,6 +87,7 @@ SMALL_TABLE = {"table": 1}
 CASES = [
     Case(Greedy, CHECKERS, hand, looks_once=True),
     Case(Iddfs, CHECKERS, hand),
+    Case(Beam, CHECKERS, hand),
     Case(Minimax, CHECKERS, hand),
     Case(AlphaBeta, CHECKERS, hand, parameters=SMALL_TABLE),
     Case(Maxn, CHECKERS, hand, seats=3),
@@ -96,6 +99,8 @@ CASES = [
     Case(GuidedMcts, CHECKERS, hand, samples=True, parameters=SMALL_TABLE),
     # Without the opening book, which is closed with four seats, and before the race.
     Case(PhasedChineseCheckers, CHECKERS, hand, seats=4, options={"size": 3}),
+    Case(SoloPlanner, CHECKERS, hand, seats=4, options={"size": 3}),
+    Case(Champion, CHECKERS, hand, samples=True, parameters=SMALL_TABLE),
     Case(Threat, ROW, pattern_classes.usual, parameters=SMALL_TABLE),
     Case(ReportLevel, ROW, utility.usual, options={"opening": ["e5", "f6"]}),
     Case(ReferenceAgent, "line-nim", outcome, options={"free": 14}, crowd=22),

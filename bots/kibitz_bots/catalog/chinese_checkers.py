@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import kibitz_search
-from kibitz_bots.catalog.parameters import DEPTH, SEED, TIME
+from kibitz_bots.catalog.parameters import DEPTH, SEED, TIME, width
 from kibitz_bots.catalog.personality import (
     EngineSpec,
     NamedEvaluation,
@@ -33,9 +34,14 @@ from kibitz_bots.sdk import Bot
 _GAME = "chinese-checkers"
 _SEARCH = "kibitz_search.chinese_checkers"
 _WEIGHTS = Path(kibitz_search.__file__).parent / "chinese_checkers" / "weights"
+_PRIORS = tuple(_WEIGHTS / f"guided-{seats}.json" for seats in range(2, 7))
 _OWN_MOVES = (GREEDY, IDDFS)
 """The searches that consider only the bot's own moves."""
 _ALL_MOVES = (MINIMAX, ALPHABETA, MAXN, PARANOID, BRS, MPMIX, maxprob(10), mcts(10))
+_PLAN = (
+    replace(DEPTH, default=3, least=1, most=32, summary="the number of own moves to look ahead"),
+    replace(width(512), least=1, most=4096, summary="the maximum number of positions per layer"),
+)
 _GUIDED = mcts(10, epsilon=None, plies=None, widen=None, explore=None)
 
 
@@ -141,21 +147,29 @@ PERSONALITIES = (
         evaluation="mobility",
     ),
     Personality(
+        f"{_GAME}/planner",
+        "plans three of its own moves ahead with a beam search, and plays the final race exactly",
+        EngineSpec(imported(f"{_SEARCH}.planner:SoloPlanner"), EVALUATIONS["stragglers"].load),
+        (SEED, TIME, *_PLAN),
+        algorithm="beam",
+        evaluation="stragglers",
+    ),
+    Personality(
         f"{_GAME}/mcts-guided",
         "runs Monte Carlo tree search with learned move probabilities and the learned evaluation",
         EngineSpec(imported(f"{_SEARCH}.guided:GuidedMcts"), imported(f"{_SEARCH}.learned:guided")),
         _GUIDED.parameters,
         algorithm="mcts",
         evaluation="guided",
-        seats=(2, 6),  # only these have learned priors
-        weights=(_WEIGHTS / "guided-2.json", _WEIGHTS / "guided-6.json"),
+        weights=_PRIORS,
     ),
     Personality(
         f"{_GAME}/champion",
         "plays the strongest configuration found in trials, for any number of seats",
-        EngineSpec(mcts(10).load, EVALUATIONS["stragglers"].load),
-        mcts(10, explore=None).parameters,
+        EngineSpec(imported(f"{_SEARCH}.planner:Champion"), imported(f"{_SEARCH}.learned:guided")),
+        _GUIDED.parameters,
         algorithm="mcts",
-        evaluation="stragglers",
+        evaluation="guided",
+        weights=_PRIORS,
     ),
 )

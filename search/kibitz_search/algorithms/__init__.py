@@ -10,6 +10,7 @@ Modules:
     greedy       one ply: the move with the best evaluation afterwards, also for a group of seats
     deepening    iterative deepening
     iddfs        iterative deepening over the player's own moves
+    beam         a beam search over the player's own moves
     terminal     the value of a finished game, for every search
     score        the value of a position in two-seat searches
     minimax      full-width minimax for two seats

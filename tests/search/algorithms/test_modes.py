@@ -15,6 +15,7 @@ import pytest
 PROGRAM = """
     import json
     from kibitz_search.algorithms.alphabeta import AlphaBeta
+    from kibitz_search.algorithms.beam import Beam
     from kibitz_search.algorithms.iddfs import Iddfs
     from kibitz_search.algorithms.limits import SearchLimits
     from kibitz_search.algorithms.minimax import Minimax
@@ -26,7 +27,7 @@ PROGRAM = """
     for setting in {settings}:
         state = setting.after([5, 3, 8])
         ev = setting.weights(state)
-        for kind in (Greedy, Iddfs, Minimax, AlphaBeta):
+        for kind in (Greedy, Iddfs, Beam, Minimax, AlphaBeta):
             if kind.supports(setting.rules.info, state) is None:
                 depth = 2 if kind in (Minimax, Iddfs) else 3
                 found = kind(state).search(state, ev, SearchLimits(depth=depth))

@@ -14,6 +14,7 @@ import kibitz_search.algorithms
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
 from kibitz_search.algorithms.alphabeta import AlphaBeta
+from kibitz_search.algorithms.beam import Beam
 from kibitz_search.algorithms.brs import Brs
 from kibitz_search.algorithms.greedy import Greedy
 from kibitz_search.algorithms.iddfs import Iddfs
@@ -33,6 +34,7 @@ from tests.search.algorithms.drawn import GAME, Repetition
 ONE_PLY: dict[str, Callable[[Any], Any]] = {
     "greedy": Greedy,
     "iddfs": Iddfs,
+    "beam": Beam,
 }
 """Searches that consider only the next move or only their own moves."""
 REPLIES: dict[str, Callable[[Any], Any]] = {

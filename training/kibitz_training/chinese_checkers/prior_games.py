@@ -1,7 +1,8 @@
-"""Self-play games of Monte Carlo search, to which priors are fitted.
+"""Games of Monte Carlo search among planners, to which priors are fitted.
 
-A game begins with two random moves per player. It is stored as its actions; replaying them gives
-the choices.
+Some seats, which change from game to game, are planners (`beam`); the others are Monte Carlo
+searches. A game begins with two random moves per player. It is stored as its actions; replaying
+them gives the choices.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from kibitz_games.compiled import operations as op
 from kibitz_games.core import registry
+from kibitz_search.algorithms.beam import Beam
 from kibitz_search.algorithms.limits import SearchLimits
 from kibitz_search.algorithms.mcts import Mcts
 from kibitz_search.chinese_checkers.evaluation import of_distances
@@ -38,17 +40,22 @@ def start(seats: int) -> tuple[Any, Any]:
     return game, game.start(game.Options(), seats, {})
 
 
-def play(seats: int, distances: tuple[float, ...], iterations: int, seed: int) -> list[int]:
+def play(
+    seats: int, planners: int, distances: tuple[float, ...], iterations: int, seed: int
+) -> list[int]:
     """Return the actions of a game between players that evaluate positions by these distances."""
     game, state = start(seats)
-    search, ev = Mcts(state, iterations=iterations), of_distances(state, distances)
+    search, plan = Mcts(state, iterations=iterations), Beam(state)
+    ev = of_distances(state, distances)
+    planning = set(random.Random(f"{seed}/planners").sample(range(seats), planners))
     chance, actions = random.Random(seed), list[int]()
     while game.outcome(state) is None:
         if len(actions) < OPENING * seats:
             action = chance.choice(game.legal(state))
         else:
             limits = SearchLimits(seconds=math.inf, seed=f"{seed}/{len(actions)}")
-            action = search.search(state, ev, limits).action
+            chosen = plan if int(op.to_act(state)) in planning else search
+            action = chosen.search(state, ev, limits).action
         game.play(state, action)
         actions.append(action)
     return actions

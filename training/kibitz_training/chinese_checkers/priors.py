@@ -2,9 +2,10 @@
 
 Playouts and the growth of the tree follow priors of moves (`operations.move_prior`). The game's own
 prior of a move is the number of steps that it gains. This experiment learns priors from search
-results instead. A search without learned priors plays itself, with the distances of ``learned``
-(`learned.distances_for`). Numbers for leaving and for entering each hole are fitted to its chosen
-moves (`prior_fit`). One game in five is held out to test the predictions.
+results instead. Searches without learned priors play each other and, with ``planners``, solo
+planners (`beam`), with the distances of ``learned`` (`learned.distances_for`). Numbers for leaving
+and for entering each hole are fitted to the moves that all of them chose (`prior_fit`). One game in
+five is held out to test the predictions.
 
     journal.jsonl   all games; an interrupted run resumes from it
     best.json       the distances and the priors, for ``mcts-weights:file=best.json``
@@ -32,6 +33,7 @@ class PriorParameters(Parameters):
     """The number of games, and the iterations of each search."""
 
     seats: int = Field(2, ge=2, le=6, description="players")
+    planners: int = Field(0, ge=0, le=6, description="players that are planners, 0 for none")
     games: int = Field(150, ge=2, le=100_000, description="self-play games")
     iterations: int = Field(400, ge=10, le=1_000_000, description="iterations per move")
 
@@ -39,12 +41,13 @@ class PriorParameters(Parameters):
 def run(parameters: PriorParameters, given: TrainingRun) -> None:
     """Play the games, fit the priors, and write the distances with the priors."""
     seats, distances = parameters.seats, learned.distances_for(parameters.seats)
+    planners = min(parameters.planners, seats)
     with Journal.of_run(given, NAME, parameters, {"games"}) as journal:
         played = play_all(
             given,
             journal,
             parameters.games,
-            lambda seed: play(seats, distances, parameters.iterations, seed),
+            lambda seed: play(seats, planners, distances, parameters.iterations, seed),
             lambda game: list(choices(seats, list(map(int, game)))),
         )
     fitted, held = ([choice for game in games for choice in game] for games in split(played))

@@ -1,0 +1,28 @@
+"""Searches with the exact race as their last phase: the planner and the champion.
+
+Neither uses the opening book, since it only applies before the players meet.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from kibitz_search.algorithms.beam import Beam
+from kibitz_search.algorithms.interface import Search
+from kibitz_search.algorithms.phased import Oracle, PhasedSearch
+from kibitz_search.chinese_checkers.endgame import RaceEndgame
+from kibitz_search.chinese_checkers.guided import GuidedMcts
+
+
+class SoloPlanner(PhasedSearch):
+    """Beam search over the player's own moves, then the race."""
+
+    oracles: ClassVar[tuple[type[Oracle], ...]] = (RaceEndgame,)
+    middle: ClassVar[type[Search]] = Beam
+
+
+class Champion(PhasedSearch):
+    """Monte Carlo search with learned priors, then the race."""
+
+    oracles: ClassVar[tuple[type[Oracle], ...]] = (RaceEndgame,)
+    middle: ClassVar[type[Search]] = GuidedMcts
