@@ -21,8 +21,6 @@ from kibitz_games.compiled import kernels
 
 RUNS = Path(__file__).parents[2] / "records" / "strength"
 """The directory of tournaments, from which interrupted ones are resumed."""
-SOURCES = ("protocol", "games", "search", "server", "bots", "arena", "kibitz")
-"""The folders of the repository that determine how the bots play."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -32,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         chosen = cases.select(options.names)
         if options.missing:
-            commit = machine.last_commit_of(SOURCES)
+            commit = machine.last_commit_of(results.SOURCES)
             stored = results.load()
             chosen = [case for case in chosen if not _is_stored(case, commit, stored)]
         return _play_all(chosen, quick=options.quick, write=options.write)
@@ -99,11 +97,11 @@ def _play(case: StrengthCase, *, quick: bool, write: bool) -> int:
     Raises `runner.CaseFailedError`, and `machine.UncommittedError` if a result to store would not
     be from a commit.
     """
-    commit = machine.last_commit_of(SOURCES) if write else ""
+    commit = machine.last_commit_of(results.SOURCES) if write else ""
     result = _play_quickly(case) if quick else _play_whole(case, commit)
     print(f"{case.name}: {_conclusion(result, quick=quick)}\n", flush=True)
     if write:
-        if machine.last_commit_of(SOURCES) != commit:
+        if machine.last_commit_of(results.SOURCES) != commit:
             raise runner.CaseFailedError("the sources changed during the event; not stored")
         results.save(result)
     return 0 if result.well and (result.holds or quick) else 1

@@ -22,6 +22,8 @@ from kibitz_protocol.wire.values import Tolerant
 
 RESULTS = Path(__file__).with_name("results.jsonl")
 """The latest results, by tournament name."""
+SOURCES = ("protocol", "games", "search", "server", "bots", "arena", "kibitz")
+"""The folders of the repository that determine how the bots play."""
 FAULTS = result_tables.ABNORMAL_CAUSES | {Cause.TIME, Cause.ILLEGAL}
 """The causes of dropping out that never apply to a working bot."""
 

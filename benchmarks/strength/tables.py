@@ -4,8 +4,9 @@
 
 The subject plays one seat, and the other bot all others. Each opening, of one random move per seat,
 is played once from every seat. All have the same CPU time per move. A game is over once the first
-player has finished. The result is the subject's share of first places with its 95% interval; the
-fair share is one in the number of seats. ``--write`` stores it in ``tables.jsonl``.
+player has finished. The result is the subject's share of first places with its 95% interval, with
+an opening as the unit; the fair share is one in the number of seats. ``--write`` stores it in
+``tables.jsonl``, from which `python -m docs.generate` makes a table of the strength page.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ import numpy as np
 
 from benchmarks import machine
 from benchmarks.experiments import matches, processor_time
+from benchmarks.strength import results
+from kibitz_arena import intervals
+from kibitz_arena.intervals import BlockTotal
 from kibitz_bots import load
 from kibitz_bots.kinds.engine_bot import EngineBot
 from kibitz_games.core import registry
@@ -42,7 +46,7 @@ class Table(NamedTuple):
 
 
 class TableResult(Tolerant):
-    """The stored result of a table; `low` and `high` are the 95% interval of the share."""
+    """The stored result of a table."""
 
     seats: int
     seconds: float
@@ -50,8 +54,9 @@ class TableResult(Tolerant):
     other: str
     games: int
     firsts: float
-    low: float
-    high: float
+    """The subject's first places; a shared one counts in part."""
+    openings: list[float] | None = None
+    """The first places in each opening; None in results that were stored without them."""
     commit: str
     date: str
 
@@ -59,6 +64,24 @@ class TableResult(Tolerant):
     def table(self) -> Table:
         """The table that was measured."""
         return Table(self.seats, self.seconds, self.subject, self.other)
+
+    @property
+    def share(self) -> float:
+        """The subject's share of first places."""
+        return self.firsts / self.games
+
+    @property
+    def bounds(self) -> intervals.Bounds:
+        """The 95% interval of the share.
+
+        Without the openings, each counts as a single game, which is the widest interval.
+        """
+        if self.openings is None:
+            return share_interval(self.share, self.games / self.seats)
+        sizes = [min(self.seats, self.games - at) for at in range(0, self.games, self.seats)]
+        bounds = intervals.share_bounds([*map(BlockTotal, self.openings, sizes)])
+        assert bounds is not None
+        return bounds
 
     @property
     def fair(self) -> float:
@@ -133,17 +156,22 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("other")
     given = parser.parse_args(argv)
     table = Table(given.seats, given.time, given.subject, given.other)
-    commit, day = machine.commit(), datetime.date.today().isoformat()
-    firsts, result = 0.0, None
-    for number, part in enumerate(play_games(table, given.games), 1):
-        firsts += part
-        low, high = (round(bound, 4) for bound in share_interval(firsts / number, number))
+    commit, day = (
+        machine.last_commit_of(results.SOURCES) if given.write else "",
+        datetime.date.today().isoformat(),
+    )
+    openings, result = list[float](), None
+    for number, part in enumerate(play_games(table, given.games)):
+        if number % table.seats == 0:
+            openings.append(0.0)
+        openings[-1] += part
         result = TableResult(
             **table._asdict(),
-            games=number, firsts=firsts, low=low, high=high, commit=commit, date=day,
+            games=number + 1, firsts=sum(openings), openings=openings, commit=commit, date=day,
         )  # fmt: skip
-        if number % table.seats == 0 or number == given.games:
-            print(f"{firsts:g} of {number} first: {low:.1%} to {high:.1%}", flush=True)
+        if result.games % table.seats == 0 or result.games == given.games:
+            low, high = result.bounds
+            print(f"{result.firsts:g} of {result.games} first: {low:.1%} to {high:.1%}", flush=True)
     if given.write and result is not None:
         save(result)
 

@@ -11,7 +11,7 @@ import docs.generate
 from benchmarks import first_minutes as minutes
 from benchmarks import install_sizes as sizes
 from benchmarks.experiments import coverage, outcomes, table
-from benchmarks.strength import cases, results
+from benchmarks.strength import cases, results, tables
 from docs.generate import (
     bots,
     configuration,
@@ -56,7 +56,9 @@ def pages() -> Mapping[Path, str]:
     """Return the up-to-date text of every generated page."""
     games = load_games("plain")
     found = {
-        DOCS / "strength.md": strength.page(results.load(), cases.tournaments()),
+        DOCS / "strength.md": strength.page(
+            results.load(), cases.tournaments(), tables.load_results()
+        ),
         DOCS / "experiments.md": experiments.page(
             table.EXPERIMENTS, table.REPORTS, table.current(outcomes.load()), coverage.load()
         ),

@@ -13,7 +13,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from benchmarks.strength import tables
 from benchmarks.strength.results import CaseResult, PlayerResult
+from benchmarks.strength.tables import TableResult
 from docs.generate.markdown import table
 from kibitz_arena.report import formatting
 from kibitz_games.core import registry
@@ -53,13 +55,22 @@ Named = tuple[str, CaseResult]
 """The name of an event and its result."""
 
 
-def page(results: Mapping[str, CaseResult], events: Collection[str] = ()) -> str:
-    """Return the page of these results, which are keyed by the names of their `events`."""
+def page(
+    results: Mapping[str, CaseResult],
+    events: Collection[str] = (),
+    seated: Sequence[TableResult] = (),
+) -> str:
+    """Return the page of these results, which are keyed by the names of their `events`.
+
+    `seated` are the results of `benchmarks.strength.tables`.
+    """
     ordered = sorted(results.items(), key=lambda pair: (pair[1].event.game, pair[0]))
     parts = ["# Strength\n", f"{_summary([*results.values()])}\n", f"{HEAD}\n"]
     for game, group in groupby(ordered, key=lambda pair: pair[1].event.game):
         title = registry.get(game).info.title
         parts += [f"## {title}\n", *_game([*group])]
+        if game == tables.GAME:
+            parts += _seats(seated)
     return "\n".join([*parts, *_claims(ordered), *_missing(events, results)])
 
 
@@ -258,6 +269,35 @@ def _cell(counts: str | None) -> str:
     if counts is None:
         return ITSELF
     return NOTHING if counts == "0-0-0" else counts
+
+
+def _seats(results: Sequence[TableResult]) -> Iterator[str]:
+    """Yield the table of bots in one seat among copies of another."""
+    if not results:
+        return
+    yield "### One seat among copies of another bot\n"
+    yield (
+        "These games are played in one process, with the same CPU time per move for all seats,"
+        " until the first player has finished (`python -m benchmarks.strength.tables`). Every"
+        " opening is played from every seat. *Fair* is the share of first places among equals.\n"
+    )
+    yield table(
+        (
+            *("bot", "others", "seats", "time per move", "games", "first", "share"),
+            *("95% interval", "fair", "measured"),
+        ),
+        [_seats_row(result) for result in results],
+    )
+
+
+def _seats_row(result: TableResult) -> list[str]:
+    dagger = "" if result.openings else " †"
+    return [
+        *(result.subject, result.other, str(result.seats), f"{result.seconds:g} s"),
+        *(str(result.games), f"{result.firsts:g}", formatting.percent(result.share, 1)),
+        *(_interval(*result.bounds), formatting.percent(result.fair, 1)),
+        f"{result.commit} {result.date}{dagger}",
+    ]
 
 
 # --- claims -----------------------------------------------------------------------------------

@@ -62,9 +62,9 @@ class AnalysisLimits:
     each of them. Requests from this machine are not limited."""
     retry_after_ms: int = 30_000
     """The retry delay for clients whose request was refused because the queue is full."""
-    results: int = 64
+    results: int = 32
     """The number of latest results that are kept."""
-    result_bytes: int = 256 * 1024
+    result_bytes: int = 512 * 1024
     """The maximum length of a result."""
 
 

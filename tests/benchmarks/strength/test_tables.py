@@ -14,12 +14,11 @@ from benchmarks.strength.tables import Table, TableResult
 
 STORED = tables.load_results()
 CHAMPION = "champion"
-ROOT = Path(__file__).parents[3]
 
 
 def result(**other: Any) -> TableResult:
     given = {"seats": 3, "seconds": 0.05, "subject": "a", "other": "b", "games": 9, "firsts": 3.0}
-    given |= {"low": 0.1, "high": 0.6, "commit": "0123456789ab", "date": "2026-11-28"}
+    given |= {"commit": "0123456789ab", "date": "2026-11-28"}
     return TableResult.model_validate(given | other)
 
 
@@ -27,25 +26,24 @@ def result(**other: Any) -> TableResult:
 def test_no_bot_beats_the_champion(stored: TableResult) -> None:
     """The champion is not behind among others, and no other bot is ahead among champions."""
     assert CHAMPION in {stored.subject, stored.other}
+    low, high = stored.bounds
     if stored.subject == CHAMPION:
-        assert stored.high >= stored.fair
+        assert high >= stored.fair
     else:
-        assert stored.low <= stored.fair
+        assert low <= stored.fair
 
 
 @pytest.mark.parametrize("seats", [3, 4, 5, 6])
 def test_the_champion_is_ahead_among_planners(seats: int) -> None:
     (stored,) = [each for each in STORED if each.table == Table(seats, 0.05, CHAMPION, "planner")]
     assert stored.games >= 120
-    assert stored.low > stored.fair
+    assert stored.bounds[0] > stored.fair
 
 
-def test_the_page_about_the_champion_has_its_results_among_planners() -> None:
-    page = (ROOT / "docs" / "explanation" / "experts.md").read_text(encoding="utf-8")
-    rows = [each for each in STORED if each.table[1:] == (0.05, CHAMPION, "planner")]
-    assert {each.seats for each in rows} == {2, 3, 4, 5, 6}
-    for each in rows:
-        assert f"\n| {each.seats} | {each.firsts:g} of {each.games} | " in page
+def test_openings_are_the_units_of_the_interval() -> None:
+    low, high = result(openings=[3.0, 0.0, 0.0]).bounds
+    assert low < result(openings=[1.0, 1.0, 1.0]).bounds[0] < 1 / 3
+    assert (low, high) == pytest.approx(result().bounds, abs=0.03)
 
 
 def test_results_are_stored_one_for_each_table(tmp_path: Path) -> None:
@@ -91,9 +89,10 @@ def test_the_command_prints_and_stores(
     monkeypatch.setattr(tables, "play_games", lambda table, games: iter([1.0, 0.0, 0.5]))
     stored = list[TableResult]()
     monkeypatch.setattr(tables, "save", stored.append)
-    monkeypatch.setattr(machine, "commit", lambda: "0123456789ab")
+    monkeypatch.setattr(machine, "last_commit_of", lambda folders: "0123456789ab")
     tables.main(["--seats", "3", "--time", "0.1", "--games", "3", "--write", "x", "y"])
     assert "1.5 of 3 first" in capsys.readouterr().out
     (only,) = stored
     assert (only.table, only.games, only.firsts) == (Table(3, 0.1, "x", "y"), 3, 1.5)
-    assert only.low < 0.5 < only.high
+    assert only.openings == [1.5]
+    assert only.bounds[0] < 0.5 < only.bounds[1]

@@ -12,7 +12,7 @@ import pytest
 from kibitz_protocol.wire.records import MAX_COMMENT
 from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.match.decisions import MAX_COMMENTS
-from kibitz_server.net.rate_limit import Rate, RateLimits, SharedBuckets
+from kibitz_server.net.rate_limit import Rate, SharedBuckets
 from tests.server.match.toy_games import Grid, Veil
 from tests.tools.simulation import make_template
 from tests.tools.virtual_server import ScriptedClient, VirtualServer, virtual_server
@@ -203,8 +203,8 @@ def test_a_player_and_an_address_have_their_rates(server: VirtualServer) -> None
     match = Match(server)
     connections = server.directory.connections
     each, all_ = Rate(0.5, 2), Rate(1, 3)
-    connections.rate_limits = RateLimits(comments=each, comments_an_address=all_)
     connections._player_comments = SharedBuckets(each)
+    connections._address_comments = SharedBuckets(all_)
     for client in (match.eve, match.fay):
         client._peer.local, client._peer.address = False, "192.0.2.1"
     assert [match.say(match.eve)["type"] for _ in range(3)] == ["done", "done", "refused"]
