@@ -50,6 +50,16 @@ def int64_cast() -> Callable[[Any], int]:
     return cast(Callable[[Any], int], np.int64 if compiled() else int)
 
 
+def index_cast() -> Callable[[Any], int]:
+    """Return the conversion to an index that is not negative: ``index = index_cast()``.
+
+    numba checks whether a signed index is negative, which costs up to a quarter of the time of
+    a kernel that mostly reads arrays. Use the result only as an index: in arithmetic with signed
+    numbers, numba would turn it into a float.
+    """
+    return cast(Callable[[Any], int], np.uint64 if compiled() else int)
+
+
 def kernel(function: Function) -> Function:
     """Turn `function` into a kernel; in plain mode, return it unchanged."""
     return _compiled(function, inlined=True)
