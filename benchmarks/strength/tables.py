@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import machine
-from benchmarks.experiments import matches, processor_time
+from benchmarks.experiments import matches
 from benchmarks.strength import results
+from kibitz.local.engine_pairs import EngineLimit
 from kibitz_arena import intervals
 from kibitz_arena.intervals import BlockTotal
 from kibitz_bots import load
@@ -121,7 +122,7 @@ def _chooser(spec: str, start: np.record, seconds: float) -> matches.Chooser:
     searcher = bot.searcher(start, registry.get(GAME).info)
 
     def choose(state: np.record, seed: str) -> int:
-        with processor_time.limits(seconds, seed) as limits:
+        with EngineLimit(seconds=seconds).limits(seed) as limits:
             return int(searcher.search(state, limits).action)
 
     return choose
@@ -156,10 +157,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("other")
     given = parser.parse_args(argv)
     table = Table(given.seats, given.time, given.subject, given.other)
-    commit, day = (
-        machine.last_commit_of(results.SOURCES) if given.write else "",
-        datetime.date.today().isoformat(),
-    )
+    commit = machine.last_commit_of(results.SOURCES) if given.write else ""
+    day = datetime.date.today().isoformat()
     openings, result = list[float](), None
     for number, part in enumerate(play_games(table, given.games)):
         if number % table.seats == 0:

@@ -68,7 +68,7 @@ from kibitz_games.compiled import calls, kernels, operations
 from kibitz_games.compiled.kernels import Int, kernel
 from kibitz_games.compiled.operations import Moves, Planes, Record, Values
 
-i64, at = kernels.int64_cast(), kernels.index_cast()
+i64, index = kernels.int64_cast(), kernels.index_cast()
 
 MAX_PLIES = 1000
 ROUNDS = 50
@@ -200,7 +200,7 @@ rest of `move_score`. The result is exact for all actions, since ``2**SHIFT > ho
 @kernel
 def source_hole(st: Record, m: Int) -> Int:
     """Return the origin of action `m`, which must not be a pass."""
-    return m * i64(SHARE[at(st.holes)]) >> SHIFT
+    return m * i64(SHARE[index(st.holes)]) >> SHIFT
 
 
 @kernel
@@ -301,21 +301,21 @@ def generate_from(st: Record, origin: Int, moves: Moves, n: Int, allowed: Int) -
 @kernel
 def _jump_component(st: Record, hole: Int, mark: Int, moves: Moves, tail: Int) -> Int:
     """Append the holes of an empty hole's run to `moves` at `tail`, and mark them on the board."""
-    table = at(st.geometry)
+    table = index(st.geometry)
     board = st.board
     head = tail
-    board[at(hole)] = mark
-    moves[at(tail)] = hole
+    board[index(hole)] = mark
+    moves[index(tail)] = hole
     tail += 1
     while head < tail:
-        here = i64(moves[at(head)])
+        here = i64(moves[index(head)])
         head += 1
-        ways = i64(st.beside[at(here)]) & ~i64(st.behind[at(here)]) & EVERY_WAY
+        ways = i64(st.beside[index(here)]) & ~i64(st.behind[index(here)]) & EVERY_WAY
         for i in range(COUNT[ways]):
-            target = i64(LAND[table, at(here * 6 + WAYS[ways, i])])
-            if board[at(target)] == 0:
-                board[at(target)] = mark
-                moves[at(tail)] = target
+            target = i64(LAND[table, index(here * 6 + WAYS[ways, i])])
+            if board[index(target)] == 0:
+                board[index(target)] = mark
+                moves[index(tail)] = target
                 tail += 1
     return i64(tail)
 
@@ -336,38 +336,38 @@ def _generate_by_components(st: Record, first: Int, last: Int, moves: Moves) -> 
 
     Return their number.
     """
-    table = at(st.geometry)
+    table = index(st.geometry)
     board = st.board
     holes = i64(st.holes)
     n, runs = i64(0), i64(0)
     tail: Int = i64(HOLES_AT)
     for slot in range(first + 1, last + 1):
-        origin = i64(st.pegs[at(st.side), at(slot - 1)])
+        origin = i64(st.pegs[index(st.side), index(slot - 1)])
         pegs = i64(st.beside[origin])
         ways = ~pegs & EVERY_WAY
         for i in range(COUNT[ways]):
-            moves[at(n)] = origin * holes + i64(NEAR[table, at(origin * 6 + WAYS[ways, i])])
+            moves[index(n)] = origin * holes + i64(NEAR[table, index(origin * 6 + WAYS[ways, i])])
             n += 1
         ways = pegs & ~i64(st.behind[origin]) & EVERY_WAY
         for i in range(COUNT[ways]):
-            land = i64(LAND[table, at(origin * 6 + WAYS[ways, i])])
+            land = i64(LAND[table, index(origin * 6 + WAYS[ways, i])])
             mark: Int = i64(board[land])
             if mark == 0:
                 mark = RUN + runs
-                moves[at(BEGINS_AT + runs)] = tail
-                moves[at(TAKEN_AT + runs)] = 0
+                moves[index(BEGINS_AT + runs)] = tail
+                moves[index(TAKEN_AT + runs)] = 0
                 tail = _jump_component(st, land, mark, moves, tail)
                 runs += 1
-                moves[at(BEGINS_AT + runs)] = tail
+                moves[index(BEGINS_AT + runs)] = tail
             run = mark - RUN
-            if moves[at(TAKEN_AT + run)] != slot:
-                moves[at(TAKEN_AT + run)] = slot
-                begin = i64(moves[at(BEGINS_AT + run)])
-                for k in range(begin, i64(moves[at(BEGINS_AT + run + 1)])):
-                    moves[at(n)] = origin * holes + moves[at(k)]
+            if moves[index(TAKEN_AT + run)] != slot:
+                moves[index(TAKEN_AT + run)] = slot
+                begin = i64(moves[index(BEGINS_AT + run)])
+                for k in range(begin, i64(moves[index(BEGINS_AT + run + 1)])):
+                    moves[index(n)] = origin * holes + moves[index(k)]
                     n += 1
     for i in range(HOLES_AT, tail):
-        board[at(moves[at(i)])] = 0
+        board[index(moves[index(i)])] = 0
     return n
 
 
@@ -450,7 +450,7 @@ def allows(st: Record, action: Int) -> bool:
 def _next(st: Record, seat: Int) -> Int:
     """Return the active seat after `seat`, clockwise."""
     seat = seat + 1 if seat + 1 < st.seats else 0
-    while st.rank[at(seat)] != 0:
+    while st.rank[index(seat)] != 0:
         seat = seat + 1 if seat + 1 < st.seats else 0
     return i64(seat)
 
@@ -459,7 +459,7 @@ def _next(st: Record, seat: Int) -> Int:
 def _previous(st: Record, seat: Int) -> Int:
     """Return the active seat before `seat`."""
     seat = seat - 1 if seat > 0 else i64(st.seats) - 1
-    while st.rank[at(seat)] != 0:
+    while st.rank[index(seat)] != 0:
         seat = seat - 1 if seat > 0 else i64(st.seats) - 1
     return i64(seat)
 
@@ -467,7 +467,7 @@ def _previous(st: Record, seat: Int) -> Int:
 @kernel
 def _pass_turn(st: Record, seat: Int) -> None:
     """Pass the turn to `seat`; update the key."""
-    st.key = st.key ^ TURN_KEY[at(st.turn)] ^ TURN_KEY[at(seat)]
+    st.key = st.key ^ TURN_KEY[index(st.turn)] ^ TURN_KEY[index(seat)]
     st.turn = seat
     st.side = seat
 
@@ -475,11 +475,11 @@ def _pass_turn(st: Record, seat: Int) -> None:
 @kernel
 def _toggle_around(st: Record, hole: Int) -> None:
     """Toggle the bits of the holes around a hole that a peg has entered or left."""
-    table, first = at(st.geometry), hole * 6
+    table, first = index(st.geometry), hole * 6
     for d in range(6):
         back = 1 << (d + 3 if d < 3 else d - 3)
-        st.beside[NEAR[table, at(first + d)]] ^= back
-        st.behind[LAND[table, at(first + d)]] ^= back
+        st.beside[NEAR[table, index(first + d)]] ^= back
+        st.behind[LAND[table, index(first + d)]] ^= back
 
 
 @kernel
@@ -502,7 +502,7 @@ def clear_board(st: Record) -> None:
 @kernel
 def _move_peg(st: Record, seat: Int, origin: Int, target: Int) -> None:
     """Move a peg of `seat`, and update everything that depends only on the position."""
-    own, there, here = at(seat), at(target), at(origin)
+    own, there, here = index(seat), index(target), index(origin)
     peg = st.board[here]
     st.board[there] = peg
     st.board[here] = 0
@@ -517,7 +517,7 @@ def _move_peg(st: Record, seat: Int, origin: Int, target: Int) -> None:
         st.filled[left] -= (fills >> left) & 1
         st.filled[entered] += (fills >> entered) & 1
         st.inside[own] += i64(entered == goal) - i64(left == goal)
-    table, aim = at(st.geometry), at(goal)
+    table, aim = index(st.geometry), index(goal)
     st.distance[own] += i64(STEPS[table, aim, there]) - i64(STEPS[table, aim, here])
 
 
@@ -528,8 +528,8 @@ def _finishing_seat(st: Record, origin: Int, target: Int) -> Int:
     The goal must be full of pegs that count in it, with at least one peg of its owner. The owner
     finishes even if another player filled the goal.
     """
-    entered = i64(st.zone[at(target)])
-    if entered == NO_ZONE or entered == st.zone[at(origin)] or st.filled[entered] < st.each:
+    entered = i64(st.zone[index(target)])
+    if entered == NO_ZONE or entered == st.zone[index(origin)] or st.filled[entered] < st.each:
         return i64(-1)
     owner = i64(st.owner[entered])
     if owner < 0 or st.rank[owner] != 0 or st.inside[owner] == 0:
@@ -574,7 +574,7 @@ def repeats(st: Record) -> Int:
 @kernel
 def _end_reason(st: Record) -> Int:
     """Return why a match with at least two active seats ends now, or 0 if it continues."""
-    slot = at(st.key & np.uint64(FILTER - 1))
+    slot = index(st.key & np.uint64(FILTER - 1))
     if st.seen[slot] >= 3 and repeats(st) >= 3:
         return i64(END_REPETITION)
     if st.since >= ROUNDS * (st.seats - st.placed - st.dropped):
@@ -595,21 +595,21 @@ def play(st: Record, m: Int) -> None:
         origin = source_hole(st, m)
         target = m - origin * holes
         _move_peg(st, seat, origin, target)
-        if st.distance[at(seat)] < st.best[at(seat)]:
-            mark = i64(st.best[at(seat)] - st.distance[at(seat)])
-            st.best[at(seat)] = st.distance[at(seat)]
+        if st.distance[index(seat)] < st.best[index(seat)]:
+            mark = i64(st.best[index(seat)] - st.distance[index(seat)])
+            st.best[index(seat)] = st.distance[index(seat)]
         finisher = _finishing_seat(st, origin, target)
         if finisher >= 0:
             mark = mark | FINISH
             st.placed += 1
             st.rank[finisher] = st.placed
             st.key = st.key ^ OUT_KEY[finisher]
-    st.history[at(ply)] = m
-    st.marks[at(ply + 1)] = mark
+    st.history[index(ply)] = m
+    st.marks[index(ply + 1)] = mark
     st.ply = ply + 1
     st.since = 0 if mark != 0 else st.since + 1
     _pass_turn(st, _next(st, seat))
-    st.seen[at(st.key & np.uint64(FILTER - 1))] += 1
+    st.seen[index(st.key & np.uint64(FILTER - 1))] += 1
     if st.seats - st.placed - st.dropped == 1:
         st.end = END_GOAL
     else:
@@ -651,8 +651,8 @@ def undo(st: Record, m: Int) -> None:
     """Take back `m`, the last action played."""
     holes = i64(st.holes)
     ply = i64(st.ply) - 1
-    mark = i64(st.marks[at(ply + 1)])
-    st.seen[at(st.key & np.uint64(FILTER - 1))] -= 1
+    mark = i64(st.marks[index(ply + 1)])
+    st.seen[index(st.key & np.uint64(FILTER - 1))] -= 1
     origin = source_hole(st, m)
     target = m - origin * holes
     if mark & FINISH:
@@ -661,15 +661,15 @@ def undo(st: Record, m: Int) -> None:
         st.rank[finisher] = 0
         st.key = st.key ^ OUT_KEY[finisher]
     if m < holes * holes:
-        seat: Int = ((i64(st.board[at(target)]) + 15) >> 4) - 1
+        seat: Int = ((i64(st.board[index(target)]) + 15) >> 4) - 1
         _move_peg(st, seat, target, origin)
-        st.best[at(seat)] += mark & IMPROVED
+        st.best[index(seat)] += mark & IMPROVED
     else:
         seat = _previous(st, i64(st.turn))
     _pass_turn(st, seat)
     st.end = 0
-    st.history[at(ply)] = 0
-    st.marks[at(ply + 1)] = 0
+    st.history[index(ply)] = 0
+    st.marks[index(ply + 1)] = 0
     st.ply = ply
     st.since = _plies_without_progress(st) if mark != 0 else st.since - 1
 
@@ -722,9 +722,9 @@ def move_score(st: Record, m: Int) -> Int:
         return i64(0)
     origin = source_hole(st, m)
     target = m - origin * holes
-    table, goal = at(st.geometry), at(st.goal[at(st.turn)])
-    before = i64(STEPS[table, goal, at(origin)])
-    return (before - i64(STEPS[table, goal, at(target)])) * BY_STEP + before
+    table, goal = index(st.geometry), index(st.goal[index(st.turn)])
+    before = i64(STEPS[table, goal, index(origin)])
+    return (before - i64(STEPS[table, goal, index(target)])) * BY_STEP + before
 
 
 @kernel

@@ -8,8 +8,8 @@ I make a five?" in one step. It also adds up the worth of the shapes of all empt
 evaluations. A stone changes the keys of 32 cells, or 40 if exactly five win. Removing the stone
 reverses these changes.
 
-The codes and classes of occupied cells are not updated. This is correct because stones are removed
-in reverse order: when a cell becomes empty again, its lines are the same as before.
+The keys, codes and classes of occupied cells are not updated. This is correct because stones are
+removed in reverse order: when a cell becomes empty again, its lines are the same as before.
 
 Cell numbers depend on the size of the board: the border between the right end of a row and the left
 end of the next, and above and below the board, is as wide as the reach of a line.
@@ -30,7 +30,7 @@ from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row import rules
 from kibitz_search.five_in_a_row import patterns
 
-i64 = kernels.int64_cast()
+i64, index = kernels.int64_cast(), kernels.index_cast()
 
 MAX_REACH = 5
 """The maximum reach of a line."""
@@ -126,7 +126,7 @@ def tables(codes: np.ndarray, classes: np.ndarray, exact: bool) -> np.record:
 
 @kernel
 def _mark(fd: Record, tb: Record, cell: Int, colour: Int, change: Int, valued: Int) -> None:
-    """Update all cells on the lines through `cell` for a stone added (1) or removed (-1).
+    """Update all empty cells on the lines through `cell` for a stone added (1) or removed (-1).
 
     `valued` is 1 to update the sums.
     """
@@ -139,25 +139,23 @@ def _mark(fd: Record, tb: Record, cell: Int, colour: Int, change: Int, valued: I
         for i in range(2 * r):
             # Seen from that cell, the stone is equally far away in the opposite direction.
             away = i - r if i < r else i - r + 1
-            there = i64(cell) + away * step
-            stone = board[there]
-            if stone == 3:
+            there = index(i64(cell) + away * step)
+            if board[there] != EMPTY:
                 continue
             key = i64(lines[d, there]) ^ (colour << (2 * (2 * r - 1 - i)))
             lines[d, there] = key
             if -3 < away < 3:
                 near[there] = i64(near[there]) + change
-            if stone != 0:
-                continue
-            both = i64(line[key])
+            both = i64(line[index(key)])
             for who in range(2):
                 pack = i64(packs[who, there])
                 new = (pack & keep) | (((both >> (4 * who)) & 15) << low)
                 if new != pack:
                     packs[who, there] = new
                     if valued != 0:
-                        fd.sums[who] += i64(worth[shape_of[new]]) - i64(worth[shape_of[pack]])
-                    before, after = i64(classes[who, there]), i64(together[new])
+                        fd.sums[who] += i64(worth[index(shape_of[index(new)])])
+                        fd.sums[who] -= i64(worth[index(shape_of[index(pack)])])
+                    before, after = index(classes[who, there]), index(together[index(new)])
                     if before != after:
                         classes[who, there] = after
                         counts[who, before] -= 1
@@ -234,9 +232,9 @@ def waiting_sum(fd: Record, who: Int) -> Int:
 def cell_of_class(fd: Record, who: Int, kind: Int) -> Int:
     """Return the first empty cell that has a class for a color, or -1."""
     for i in range(fd.area):
-        cell = i64(fd.cells[i])
+        cell = index(fd.cells[i])
         if fd.classes[who, cell] == kind and fd.board[cell] == EMPTY:
-            return cell
+            return i64(cell)
     return i64(-1)
 
 

@@ -47,7 +47,7 @@ from kibitz_search.five_in_a_row import pattern_board, patterns, swap_rule
 from kibitz_search.five_in_a_row import pattern_classes as kinds
 from kibitz_search.five_in_a_row.pattern_board import EMPTY, place_stone, remove_stone
 
-i64 = kernels.int64_cast()
+i64, index = kernels.int64_cast(), kernels.index_cast()
 
 FIVE, DOUBLE_FOUR, FOUR_THREE = kinds.FIVE, kinds.DOUBLE_FOUR, kinds.FOUR_THREE
 FOUR_AND, FOUR_ONLY, DOUBLE_THREE = kinds.FOUR_AND, kinds.FOUR_ONLY, kinds.DOUBLE_THREE
@@ -189,12 +189,13 @@ def by_fours(fd: Record, tb: Record, ws: Record, tt: Any, left: Int) -> Int:
     best: Int = i64(0)
     choice = i64(0)
     for kind in (FOUR_THREE, FOUR_AND, FOUR_ONLY):
-        if best > 0 or fd.counts[me, kind] == 0:
+        if best > 0 or fd.counts[me, kind] == 0 or (only >= 0 and fd.classes[me, only] != kind):
             continue
         for i in range(fd.area):
-            cell = i64(fd.cells[i])
-            if fd.classes[me, cell] != kind or fd.board[cell] != EMPTY:
+            at = index(fd.cells[i])
+            if fd.classes[me, at] != kind or fd.board[at] != EMPTY:
                 continue
+            cell = i64(at)
             if only >= 0 and cell != only:
                 continue
             place_stone(fd, tb, cell)
@@ -256,7 +257,8 @@ def generate_moves(fd: Record, tb: Record, ws: Record, ev: Record, hint: Int, pl
     n = i64(0)
     for i in range(fd.area):
         cell = i64(fd.cells[i])
-        if fd.board[cell] == EMPTY and (fd.near[cell] > 0 or fd.stones == 0):
+        at = index(cell)
+        if fd.board[at] == EMPTY and (fd.near[at] > 0 or fd.stones == 0):
             moves[n] = cell
             scores[n] = _score_move(fd, tb, ws, ev, cell, hint, ply)
             n += 1
@@ -278,15 +280,16 @@ def _score_move(
     """Return the ordering score of a move."""
     if cell == hint:
         return i64(HINT)
-    me = i64(fd.side)
-    own, theirs = i64(tb.shape_of[fd.packs[me, cell]]), i64(tb.shape_of[fd.packs[1 - me, cell]])
+    me, at = i64(fd.side), index(cell)
+    own = index(tb.shape_of[index(fd.packs[me, at])])
+    theirs = index(tb.shape_of[index(fd.packs[1 - me, at])])
     score = (i64(ev.attack[own]) + i64(ev.defend[theirs])) << 12
     if cell == ws.killers[ply, 0]:
         score += i64(60 << 12)
     elif cell == ws.killers[ply, 1]:
         score += i64(40 << 12)
-    score += min(i64(ws.history[me, cell]), 60 << 12)
-    return score + i64(ws.jitter[cell])
+    score += min(i64(ws.history[me, at]), 60 << 12)
+    return score + i64(ws.jitter[at])
 
 
 @kernel
@@ -332,10 +335,11 @@ def _generate_defences(fd: Record, tb: Record, ws: Record, ev: Record, hint: Int
 @kernel
 def _next_move(moves: Any, scores: Any, i: Int, n: Int) -> Int:
     """Select the best of the moves from index `i` on, swap it to index `i`, and return it."""
-    best = i64(i)
+    best, highest = index(i), i64(scores[i])
     for k in range(i + 1, n):
-        if scores[k] > scores[best]:
-            best = i64(k)
+        score = i64(scores[index(k)])
+        if score > highest:
+            best, highest = index(k), score
     move, score = i64(moves[best]), i64(scores[best])
     moves[best], scores[best] = moves[i], scores[i]
     moves[i], scores[i] = move, score

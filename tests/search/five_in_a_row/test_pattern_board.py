@@ -34,12 +34,12 @@ def check(fd: Any, tb: Any, exact: bool, words: str) -> None:
     sums = np.zeros((2, 2), np.int64)
     for i, cell in enumerate(fd.cells[: width * width]):
         y, x = divmod(i, width)
+        if board[y][x] != ".":
+            continue
         around = [cases.line(board, x, y, step, 2) for step in cases.STEPS]
         assert fd.near[cell] == sum(
             side.count("x") + side.count("o") for each in around for side in (each[:2], each[3:])
         )
-        if board[y][x] != ".":
-            continue
         lines = [cases.line(board, x, y, step, int(fd.reach)) for step in cases.STEPS]
         for who, colour in enumerate("xo"):
             held = [int(codes[cases.number(cases.seen(each, colour))]) for each in lines]
