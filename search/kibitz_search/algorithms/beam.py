@@ -266,5 +266,7 @@ class Beam:
         while d >= 0:
             line.append(int(plans[d, at].action))
             d, at = d - 1, int(plans[d, at].parent)
+        if value > WIN_SCORE - MAX_DEPTH:
+            value = WIN_SCORE  # the number of own moves to the win is not the number of plies
         line.reverse()
         return SearchResult(line[0], value, done, int(ws.nodes), tuple(line), own_moves_only=True)

@@ -55,9 +55,10 @@ FOUR_AND, FOUR_ONLY, DOUBLE_THREE = kinds.FOUR_AND, kinds.FOUR_ONLY, kinds.DOUBL
 A_FOUR = patterns.PATTERN_OF_CODE.index(patterns.FOUR)
 """The lowest line code of a four or more."""
 
-MATE = 1_000_000
+MATE = int(WIN_SCORE)
 """The value of a win, from which the number of plies to it is subtracted."""
 DECIDED = MATE - 1000
+"""Values beyond this bound are wins or losses."""
 CEILING = 900_000
 """The upper bound of evaluations."""
 MAX_DEPTH = 60
@@ -623,9 +624,7 @@ class Threat:
 
     def _result(self, fd: np.record, line: _PrincipalVariation) -> SearchResult:
         actions = pattern_board.actions_of(fd, line.cells)
-        return SearchResult(
-            actions[0], _search_score(line.value), line.depth, int(self._ws.nodes), actions
-        )
+        return SearchResult(actions[0], float(line.value), line.depth, int(self._ws.nodes), actions)
 
     def _deepen(
         self,
@@ -709,7 +708,7 @@ class Threat:
             fd = pattern_board.from_state(position, self._tb, ev["worth"])
             line = self._deepen(fd, ev, depth or last or MAX_DEPTH, seed)
             deepest = max(deepest, line.depth)
-            return _search_score(line.value) if line.depth or not self._ws.stop else None
+            return float(line.value) if line.depth or not self._ws.stop else None
 
         action, value = swap_rule.choose(state, judge, seed)
         return SearchResult(action, value, deepest, int(self._ws.nodes), (action,))
@@ -769,8 +768,3 @@ def _best_first(ws: Any, n: Int) -> int:
 def _pv(ws: Any) -> tuple[int, ...]:
     cells: list[int] = ws.line[0, : int(ws.lengths[0])].tolist()
     return tuple(cells)
-
-
-def _search_score(value: int) -> float:
-    """Convert a value to the scale of all searches, in which decided positions have `WIN_SCORE`."""
-    return float(np.sign(value)) * WIN_SCORE if abs(value) > DECIDED else float(value)

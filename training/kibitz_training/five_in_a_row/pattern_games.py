@@ -17,7 +17,6 @@ import numpy as np
 from kibitz_games.core import registry
 from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_search.algorithms.limits import SearchLimits
-from kibitz_search.algorithms.result import WIN_SCORE
 from kibitz_search.five_in_a_row import pattern_board, threat, weights_file
 from kibitz_search.five_in_a_row import pattern_classes as kinds
 from kibitz_search.five_in_a_row.pattern_board import SHAPES
@@ -64,7 +63,7 @@ def play(seed: int, size: int, nodes: int) -> PlayedGame:
             state, ev, SearchLimits(nodes=nodes, seed=int(source.integers(2**62)))
         )
         mover = len(moves) % 2
-        if abs(found.value) >= WIN_SCORE:
+        if abs(found.value) > threat.DECIDED:
             won = float((found.value > 0) == (mover == 0))
             if found.value > 0:
                 moves.append(found.action)
