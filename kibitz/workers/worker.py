@@ -21,7 +21,8 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         result = run(answer(request["task"], request["given"]))
-        print(json.dumps(result), file=answers, flush=True)
+        answers.write(f"{json.dumps(result)}\n")
+        answers.flush()
 
 
 if __name__ == "__main__":
