@@ -15,7 +15,7 @@ from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.visibility import EntryView, MatchViews
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.send_queue import SendQueue, message_frame
+from kibitz_server.net.send_queue import SendQueue
 
 SEAT_IS_OUT = "the match continues without this seat; you will still receive its end"
 """The message to a seat that has dropped out; it replaces the message about the end."""
@@ -114,8 +114,7 @@ class MatchNews:
 
     def end_frame(self, wanted: WantedViews) -> bytes:
         """Return the frame that announces the end."""
-        path = f"/records/{self._views.state.setup.match}.jsonl"
-        return message_frame(self._views.finished(path, wanted))
+        return self._views.finished_frame(f"/records/{self._views.state.setup.match}.jsonl", wanted)
 
     def show_on_wall(self, peer: Peer) -> None:
         """Show the match to a connection that watches many. All entries must be durable."""

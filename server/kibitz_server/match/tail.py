@@ -16,7 +16,7 @@ reading, it shows the seat's time at the start of the turn.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.records import Entry, Setup
@@ -26,7 +26,6 @@ from kibitz_server.match.state import BrokenLog, MatchState
 from kibitz_server.match.visibility import EntryView, MatchViews
 from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.send_queue import message_frame
 from kibitz_server.storage.interface import NewEntries
 from kibitz_server.storage.streams import Stream
 
@@ -111,10 +110,8 @@ class MatchTail(WatchedMatch):
     def announce_end(self) -> None:
         """Send all spectators the end of the match, which must be `over`."""
         self.spectators.publish_rest()
-        path = f"/records/{self.key}.jsonl"
-        self.spectators.finish(
-            cache(lambda wanted: message_frame(self.views.finished(path, wanted)))
-        )
+        written = partial(self.views.finished_frame, f"/records/{self.key}.jsonl")
+        self.spectators.finish(cache(written))
 
     # --- queries --------------------------------------------------------------------
 

@@ -548,6 +548,26 @@ class MatchViews:
             LOG.exception("cannot show the end of match %s", self.state.setup.match)
             return nothing
 
+    def finished_frame(self, record: str, wanted: WantedViews = "turn") -> bytes:
+        """Return `finished` as a frame; an open game's view is encoded without its model."""
+        state = self.state
+        if state.game.info.hidden or state.result is None:
+            return text_frame(encode(self.finished(record, wanted)))
+        lobby = state.setup.lobby
+        return text_frame(
+            b'{"type":"finished","match":"%b"%b,"seq":%d,"result":%b,"view":%b,"seed":%b,"nonce":%b,"record":%b}'
+            % (
+                state.setup.match.encode(),
+                b"" if lobby is None else b',"lobby":"%b"' % lobby.encode(),
+                state.seq,
+                encode(state.result),
+                self.shown_at_end(lambda: self.present().json(REFEREE), b"{}"),
+                to_json(state.setup.seed),
+                to_json(state.setup.nonce),
+                to_json(record),
+            )
+        )
+
 
 @lru_cache(maxsize=256)  # shared by all matches of a game
 def _rule_field(rule: str) -> bytes:

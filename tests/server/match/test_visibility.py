@@ -239,6 +239,16 @@ def test_events_and_turns_are_framed_as_the_codec_writes_them(game: Game, clock:
         require_frames(shell.play(wait=5))
 
 
+@pytest.mark.parametrize("game", [Grid(), Veil()], ids=lambda game: game.info.title)
+def test_the_end_is_framed_as_the_codec_writes_it(game: Game) -> None:
+    shell = MatchDriver(game, setup(game, 2, clock="10+1"), drawn=True)
+    shell.do(Resign(0))
+    views = shell.match.views
+    for wanted in get_args(WantedViews):
+        written = views.finished_frame("/records/a.jsonl", wanted)
+        assert written == text_frame(encode(views.finished("/records/a.jsonl", wanted)))
+
+
 def test_entries_that_are_no_moves_are_framed_as_the_codec_writes_them() -> None:
     shell = MatchDriver(Grid(), setup(Grid(), 2, clock="10+1"), drawn=True)
     for command in (Note(0, 'say "ä"'), Leave(1, "disconnect"), Leave(1, "left")):
