@@ -72,7 +72,8 @@ class JobQueue:
         address.
         """
         lock = self._locks.setdefault(player, asyncio.Lock())
-        if lock.locked() or self._places.locked():
+        # A lock that passes to the next in line is unlocked for an iteration of the loop.
+        if self._waiting or lock.locked() or self._places.locked():
             self._admit(player, address, people)
         self._waiting.append((player, address))
         async with AsyncExitStack() as held:

@@ -117,3 +117,19 @@ async def test_a_job_that_raises_makes_room() -> None:
         with pytest.raises(ZeroDivisionError):
             async with jobs.turn("ada"):
                 raise ZeroDivisionError
+
+
+async def test_the_limits_hold_while_a_turn_passes_to_the_next() -> None:
+    """Between the end of a turn and the start of the next, the player's lock is not locked."""
+    jobs = JobQueue(JobLimits(waiting_a_player=1))
+
+    async def wait_for_turn() -> None:
+        async with jobs.turn("ada"):
+            pass
+
+    async with jobs.turn("ada"):
+        waiting = asyncio.create_task(wait_for_turn())
+        await asyncio.sleep(0)
+    with pytest.raises(QueueFull):
+        await wait_for_turn()
+    await waiting
