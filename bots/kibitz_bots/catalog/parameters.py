@@ -202,8 +202,8 @@ ITERATIONS = Parameter(
 TREE = Parameter(
     "table",
     float,
-    16.0,
-    "the memory for the tree in MiB per match",
+    64.0,
+    "the most memory for the tree in MiB per match; a short search takes less",
     most=MOST_TABLE_MIB,
     is_memory=True,
 )

@@ -30,9 +30,13 @@ techniques:
 
 No game has chance events after the start, so there are no chance nodes.
 
-The tree is an array of `table` MiB that is allocated once. When it is full, the tree stops growing,
-but further iterations still refine its statistics. All iterations run in one compiled call, or one
-call per world; they stop within a few plies after ``ws.stop`` is set.
+The tree is an array of at most `table` MiB. The operating system provides its memory as the tree
+grows, so the budget of a search determines how much is used. When the array is full, the tree stops
+growing, but further iterations still refine its statistics. All iterations run in one compiled
+call, or one call per world; they stop within a few plies after ``ws.stop`` is set.
+
+Between the turns of a match without hidden information, the search keeps what it knows: if the tree
+contains the new position, the tree below it becomes the new tree. The history starts anew.
 """
 
 from __future__ import annotations
@@ -337,6 +341,67 @@ def iterate(worlds: Any, ws: Record, ev: Record, nodes: Any) -> Int:
 
 
 @kernel
+def find_descendant(st: Record, ws: Record, nodes: Any, key: Any, ply: Int) -> Int:
+    """Return the node of the position with this key and ply in the tree of `st`, or 0 for none.
+
+    `ply` counts from the start of the match. The actions that lead there are played in `st`.
+    """
+    depth: Int = np.int64(0)
+    child: Int = np.int64(nodes[0].first)
+    while depth > 0 or child != 0:
+        if child == 0 or st.ply >= ply:
+            last = np.int64(ws.path[depth])
+            op.undo(st, np.int64(nodes[last].action))
+            child = np.int64(nodes[last].next)
+            depth = np.int64(depth - 1)
+            continue
+        op.play(st, np.int64(nodes[child].action))
+        depth = np.int64(depth + 1)
+        ws.path[depth] = child
+        if st.ply == ply and st.key == key:
+            return child
+        child = np.int64(nodes[child].first)
+    return np.int64(0)
+
+
+@kernel
+def keep_subtree(nodes: Any, places: Any, root: Int) -> Int:
+    """Move a node and all below it to the start of the array; return their number.
+
+    `places` has a zero for each node of the tree. Children have greater indexes than their parents,
+    so a node moves before another one needs its place.
+    """
+    places[root] = 1
+    for i in range(root, places.shape[0]):
+        child: Int = np.int64(nodes[i].first) if places[i] != 0 else np.int64(0)
+        while child != 0:
+            places[child] = 1
+            child = np.int64(nodes[child].next)
+    nodes[root].next = 0
+    count = 0
+    for i in range(root, places.shape[0]):
+        if places[i] != 0:
+            places[i] = count
+            count += 1
+            nodes[places[i]] = nodes[i]
+    for i in range(count):
+        nodes[i].first = places[nodes[i].first]
+        nodes[i].next = places[nodes[i].next]
+    return np.int64(count)
+
+
+@kernel
+def advance(worlds: Any, ws: Record, nodes: Any, places: Any, target: Record) -> Int:
+    """Make `target` the root, if the tree of ``worlds[0]`` contains it; return its nodes, or 0."""
+    worlds[1] = worlds[0]
+    st = worlds[1]
+    if st.ply >= target.ply:
+        return np.int64(0)
+    node = np.int64(find_descendant(st, ws, nodes, target.key, np.int64(target.ply)))
+    return np.int64(keep_subtree(nodes, places, node)) if node != 0 else node
+
+
+@kernel
 def winning_move(st: Record, ws: Record, ev: Record, n: Int) -> Int:
     """Return the index of an immediately winning move among the first `n`, or -1."""
     seat = np.int64(op.to_act(st))
@@ -356,10 +421,10 @@ def winning_move(st: Record, ws: Record, ev: Record, n: Int) -> Int:
 
 
 class Mcts:
-    """Monte Carlo tree search; keeps the tree's memory between turns.
+    """Monte Carlo tree search; keeps the part of the tree that still applies between turns.
 
     See the module docstring. Values are shares from 0 to 1, and the depth limit applies to the
-    tree. `state` is the first state of the match. `table` is the memory for the tree in MiB.
+    tree. `state` is the first state of the match. `table` is the most memory for the tree in MiB.
     `iterations` limits the search if it is not 0; `batch` is the number of iterations per world in
     games with hidden information. `explore` is the exploration weight, by default `EXPLORATION` for
     the number of seats; `history` is the weight of progressive history, 0 for none. Playouts are
@@ -373,7 +438,7 @@ class Mcts:
         self,
         state: np.record,
         *,
-        table: float = 16,
+        table: float = 64,
         iterations: int = 0,
         batch: int = 16,
         explore: float | None = None,
@@ -394,6 +459,7 @@ class Mcts:
         self._batch = max(1, batch)
         self._nodes = hugepages.zeros(max(2, int(table * 2**20) // NODE.itemsize), NODE)
         self._worlds = np.zeros(2, state.dtype)
+        self._ev: np.record | None = None
 
     @staticmethod
     def supports(info: GameInfo, state: np.record) -> str | None:
@@ -430,18 +496,31 @@ class Mcts:
     def _reset(
         self, st: np.record, ev: np.record, first: int, depth: int, hidden: bool
     ) -> list[int]:
-        """Clear the last search; write the legal actions to the workspace and return them."""
+        """Prepare a search; write the legal actions to the workspace and return them."""
         ws, root = self._ws, self._nodes[0]
+        if hidden or not self._advance(st, ev):
+            ws.used = 1
+            root.exact, root.open = UNKNOWN, -1
+            root.visits = root.first = 0
+        root.seat = -1
         ws.nodes = ws.stop = ws.reached = 0
-        ws.used, ws.hidden = 1, hidden
+        ws.hidden = hidden
         ws.deepest = min(depth or MAX_DEPTH, MAX_DEPTH)
         ws.did[:] = ws.times[:] = ws.sums[:] = 0
         ws.chance[0] = first
-        root.exact, root.seat, root.open = UNKNOWN, -1, -1
-        root.visits = root.first = 0
+        self._ev = ev
         actions = root_moves(st, first)
         ws.moves[0, : len(actions)] = actions
         return actions
+
+    def _advance(self, st: np.record, ev: np.record) -> bool:
+        """Keep the tree of the last turn below `st`; return False if there is none to continue."""
+        ws = self._ws
+        if ws.hidden:
+            return False
+        places = np.zeros(int(ws.used), np.int32)
+        ws.used = advance(self._worlds, ws, self._nodes, places, st)
+        return bool(ws.used and ev is self._ev and self._nodes[0].exact < 0.0)
 
     def _iterate(self, st: np.record, ev: np.record, goal: int) -> None:
         self._worlds[0] = st

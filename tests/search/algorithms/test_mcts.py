@@ -90,6 +90,85 @@ def test_the_seed_repeats_the_play_and_another_one_does_not() -> None:
     assert (fresh.line, fresh.values) == (founds[1].line, founds[1].values)
 
 
+def subtree(search: Mcts, node: int) -> Any:
+    """Return what the tree knows below a node, as nested lists."""
+    nodes: Any = search._nodes
+    each = nodes[node]
+    facts = float(each.total), float(each.exact), int(each.visits), int(each.open)
+    below = [(int(nodes[c].action), subtree(search, c)) for c in search._children(node)]
+    return [*facts, below]
+
+
+def follow(search: Mcts, state: Any, plies: int) -> tuple[int, Any]:
+    """Go down the most visited children; return the last node and its position."""
+    node = 0
+    for _ in range(plies):
+        nodes: Any = search._nodes
+        node = max(search._children(node), key=lambda c: int(nodes[c].visits))
+        state = plain.after(state, int(search._nodes[node].action))
+    return node, state
+
+
+@pytest.mark.parametrize("seats", [2, 3, 6])
+def test_the_tree_below_the_new_position_is_kept(seats: int) -> None:
+    state = plain.start(seats, size=2)
+    ev = hand(state)
+    searches = [Mcts(state, iterations=3000, widen=0.3) for _ in range(2)]
+    for search in searches:
+        search.search(state, ev, SearchLimits())
+    node, later = follow(search, state, seats)
+    known = subtree(search, node)
+    assert searches[0]._advance(later, ev)
+    assert subtree(searches[0], 0) == known
+    assert 1 < int(searches[0]._ws.used) < 3000
+    found = searches[1].search(later, ev, SearchLimits(nodes=100))
+    assert found.nodes == 100
+    assert found.action in plain.actions(later)
+    assert int(tree(searches[1])[0].visits) == int(known[2]) + 100
+
+
+def test_what_the_tree_does_not_contain_is_searched_anew() -> None:
+    """The same position, one outside the tree, an earlier one, and another evaluation."""
+    state = plain.start(2, size=2)
+    ev = hand(state)
+    search = Mcts(state, iterations=50, widen=0.1)
+    search.search(state, ev, SearchLimits())
+    tried = {int(search._nodes[c].action) for c in search._children(0)}
+    outside = next(a for a in plain.actions(state) if a not in tried)
+    far = plain.after(state, outside)
+    _, near = follow(search, state, 2)
+    for position, by in ((state, ev), (far, ev), (state, ev), (near, hand(state))):
+        search.search(position, by, SearchLimits())
+        assert int(tree(search)[0].visits) == 50
+        assert (
+            tree(search)[0].visits
+            == Mcts(state, iterations=50, widen=0.1).search(position, by, SearchLimits()).nodes
+        )
+
+
+def test_a_proven_tree_is_not_kept() -> None:
+    state = row(1, 1, 2, 3, 5, 8)
+    ev = number_merge_evaluation.points(state)
+    search = Mcts(state, iterations=20_000)
+    search.search(state, ev, SearchLimits())
+    node, later = follow(search, state, 1)
+    if search._nodes[node].exact >= 0:
+        assert not search._advance(later, ev)
+    found = search.search(later, ev, SearchLimits())
+    assert found.nodes > 0
+    assert found.value == pytest.approx(plain.exact(later), abs=0.01)
+
+
+def test_worlds_of_a_game_with_hidden_information_are_searched_anew() -> None:
+    state = battle()
+    view = TANKS.view(state, TANKS.to_act(state))
+    search, ev = Mcts(state, iterations=64), tanks_evaluation.hand(state)
+    for _ in range(2):
+        search.search(state, ev, SearchLimits(sample=lambda seed: TANKS.sample(view, seed)))
+        assert int(tree(search)[0].visits) == 64
+        state = plain.after(state, plain.actions(state)[0])
+
+
 def row(*numbers: int) -> Any:
     game: Any = registry.get("number-merge")
     return Position(game, game.Options(row=numbers)).state
