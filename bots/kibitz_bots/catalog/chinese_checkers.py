@@ -92,8 +92,8 @@ EVALUATIONS = {
     ),
     "learned": NamedEvaluation(
         imported(f"{_SEARCH}.learned:learned"),
-        "by learned weights of the holes with two or four players, otherwise like stragglers",
-        (_WEIGHTS / "learned-2.json", _WEIGHTS / "learned-4.json"),
+        "by learned weights of the holes, on boards other than the usual star like stragglers",
+        tuple(_WEIGHTS / f"learned-{seats}.json" for seats in range(2, 7)),
     ),
     "evolved": NamedEvaluation(
         imported(f"{_SEARCH}.evaluation:evolved"),

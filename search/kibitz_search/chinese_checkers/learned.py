@@ -1,19 +1,22 @@
-"""The learned evaluation: hole distances fitted on games, for two and four players.
+"""The learned evaluation: hole distances fitted on games between planners, for two to six players.
 
-The arrays are in ``weights/learned-2.json`` and ``learned-4.json``, each with the command that
-created it (`kibitz_training`). The command used another implementation of CMA-ES then, which draws
-different numbers from a seed, so running it again gives other arrays. The arrays use the record
-type and the machine code of the other weights.
+The arrays are in ``weights/learned-2.json`` to ``learned-6.json``, each with the command that
+created it (`kibitz_training`). The commands for two and four seats used another implementation of
+CMA-ES then, which draws different numbers from a seed, so running them again gives other arrays.
+The arrays use the record type and the machine code of the other weights.
 
 An array is only included if it beat ``stragglers`` in games of
 `kibitz_training.chinese_checkers.plan_games`, on openings that were not used in training: its seats
-had to be ahead in more than half of the games, with 95% confidence. With two seats, they were ahead
-in 619 of 1,000 games, with four (two against two) in 119 of 200. With six (three against three),
-the array of 24 generations was ahead in only 99 of 200, so it is not included.
+had to be ahead in more than half of the games, with 95% confidence. They were ahead in 619 of 1,000
+games with two seats, in 67.3% of 1,200 with three, in 119 of 200 with four (two against two), in
+59.2% of 2,000 with five, and in 59.8% of 400 with six (three against three).
 
 The priors are in ``weights/guided-2.json`` to ``guided-6.json``. Those for three and more seats
 were learned at tables with planners. With six seats, at 20 ms per move among planners, a search
 with them finished first in 31 of 90 games; with priors from games of searches of one kind, in 24.
+Their files have the array with which they were learned: with three, five and six seats that is
+``stragglers``. With three seats at 0.05 s, a champion with the new array was first in 9 of 36 games
+among champions as they are, so it is not better for them.
 """
 
 from __future__ import annotations
@@ -26,34 +29,31 @@ import numpy as np
 from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_search.algorithms.interface import Evaluation
 from kibitz_search.chinese_checkers import weights_file
-from kibitz_search.chinese_checkers.evaluation import distances, stragglers
+from kibitz_search.chinese_checkers.evaluation import stragglers
 from kibitz_search.weights import WeightsFile
-
-SEATS = (2, 4)
-"""The numbers of seats with a learned array."""
-GUIDED = (2, 3, 4, 5, 6)
-"""The numbers of seats with learned move priors; these files also contain the array."""
 
 
 def learned(state: np.record) -> np.record:
     """Return the learned weights for the number of seats.
 
-    For other numbers of seats, and on boards other than the usual star, these are the weights of
-    `stragglers`, from which training started.
+    On boards other than the usual star, these are the weights of `stragglers`, from which training
+    started.
     """
-    seats = int(state["seats"])
-    shipped = _is_usual(state) and seats in SEATS
-    return _evaluation(f"learned-{seats}")(state) if shipped else stragglers(state)
+    return (
+        _evaluation(f"learned-{int(state['seats'])}")(state)
+        if _is_usual(state)
+        else stragglers(state)
+    )
 
 
 def guided(state: np.record) -> np.record:
     """Return the learned weights with learned move priors, which guide Monte Carlo searches.
 
-    Without priors for the number of seats, and on other boards, falls back to `learned`.
+    On boards other than the usual star, falls back to `learned`.
     """
-    seats = int(state["seats"])
-    shipped = _is_usual(state) and seats in GUIDED
-    return _evaluation(f"guided-{seats}")(state) if shipped else learned(state)
+    return (
+        _evaluation(f"guided-{int(state['seats'])}")(state) if _is_usual(state) else learned(state)
+    )
 
 
 def _is_usual(state: np.record) -> bool:
@@ -61,10 +61,8 @@ def _is_usual(state: np.record) -> bool:
 
 
 def distances_for(seats: int) -> tuple[float, ...]:
-    """Return the array for a number of seats: the learned one, or that of `stragglers`."""
-    if seats in SEATS:
-        return tuple(_file(f"learned-{seats}").weights)
-    return tuple(distances("stragglers").tolist())
+    """Return the learned array for a number of seats."""
+    return tuple(_file(f"learned-{seats}").weights)
 
 
 @functools.cache

@@ -31,9 +31,8 @@ def test_a_house_bot_says_its_parameters_its_package_and_its_weights() -> None:
     assert engine.version.startswith("kibitz ")
     assert engine.parameters == {"time": 0.5, "depth": 0, "evaluation": "learned"}
     files = {path.name: WeightsFile.model_validate_json(path.read_bytes()) for path in SHIPPED}
-    assert engine.weights == {
-        name: files[name].digest() for name in ("learned-2.json", "learned-4.json")
-    }
+    names = [f"learned-{seats}.json" for seats in range(2, 7)]
+    assert engine.weights == {name: files[name].digest() for name in names}
 
 
 def test_every_house_bot_can_say_what_it_is() -> None:
