@@ -112,7 +112,7 @@ def percent(share: float | None, places: int = 0) -> str:
     if share is None:
         return NO_VALUE
     least = 0.5 / 10 ** (places + 2)
-    if 0 < share < least or 1 - least < share < 1:
+    if 0 < share <= least or 1 - least <= share < 1:
         edge = 10.0**-places
         return f"<{edge:.{places}f}%" if share < 0.5 else f">{100 - edge:.{places}f}%"
     return f"{100 * share:.{places}f}%"

@@ -21,6 +21,9 @@ def test_ratings_are_whole_and_signed(value: float | None, text: str) -> None:
         (0.0, 0, "0%"),
         (1.0, 0, "100%"),
         (0.001, 0, "<1%"),
+        (0.005, 0, "<1%"),
+        (0.995, 0, ">99%"),
+        (0.9995, 1, ">99.9%"),
         (0.9999, 0, ">99%"),
         (0.9999, 1, ">99.9%"),
         (0.994, 0, "99%"),
@@ -42,6 +45,11 @@ def test_a_score_is_the_share_of_those_who_were_beaten() -> None:
     ]
     assert formatting.score(row) == pytest.approx(4.5 / 8)
     assert formatting.score([None, HeadToHead()]) is None
+
+
+def test_the_games_of_a_pairing_are_a_number_only_if_all_have_as_many() -> None:
+    assert formatting.games_per_pairing(samples.melee()) == 30
+    assert formatting.games_per_pairing(samples.league()) is None
 
 
 def test_points_below_each_other_have_the_same_decimals() -> None:
