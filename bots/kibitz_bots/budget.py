@@ -126,23 +126,23 @@ def plan(
     None if the match has no clock.
     """
     arrived = clock()
-    if left_ms is None:
+    if own is None or left_ms is None:
         return Budget(UNTIMED_MS, None, arrived, clock)
     wanted = _free_ms(control, own) + _share_ms(control, own) - overhead.ms
     most = left_ms - overhead.ms
     return Budget(int(max(1, min(wanted, most))), left_ms, arrived, clock)
 
 
-def _stock_ms(own: Clock | None) -> int:
-    return own.main_ms + own.bank_ms if own else 0
+def _stock_ms(own: Clock) -> int:
+    return own.main_ms + own.bank_ms
 
 
-def _free_ms(control: TimeControl, own: Clock | None) -> float:
+def _free_ms(control: TimeControl, own: Clock) -> float:
     """Return a move's free time, plus a byo-yomi period if one runs: each move restarts it."""
-    in_periods = own is not None and own.periods > 0 and _stock_ms(own) == 0
+    in_periods = own.periods > 0 and _stock_ms(own) == 0
     return control.move_ms + (control.period_ms if in_periods else 0)
 
 
-def _share_ms(control: TimeControl, own: Clock | None) -> float:
+def _share_ms(control: TimeControl, own: Clock) -> float:
     stock = _stock_ms(own)
     return min(stock / HORIZON + 0.75 * control.increment_ms, stock / 2)
