@@ -82,9 +82,7 @@ class Spectators:
 
     def _resend_snapshot(self, queue: SendQueue) -> None:
         wanted = self.queues.get(queue)
-        if wanted is None:
-            queue.caught_up(self)
-        elif not queue.paused:
+        if wanted is not None and not queue.paused:
             queue.caught_up(self)
             why: SnapshotReason = "watching" if self._take_new(queue) else "lagged"
             queue.send(self._snapshot(why, wanted))

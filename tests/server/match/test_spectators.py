@@ -200,6 +200,19 @@ def test_a_slow_spectator_gets_a_snapshot_and_no_gap() -> None:
     assert numbers(seen.screen()) == [4]
 
 
+def test_a_slow_spectator_that_leaves_is_owed_nothing() -> None:
+    seen = SpectatorScenario(Grid(), Spectating())
+    seen.spectators.add(seen.queue, "turn")
+    seen.screen()
+    seen.queue.pause()
+    seen.play()
+    assert seen.queue.is_skipped(seen.spectators)
+    seen.spectators.remove(seen.queue)
+    assert not seen.queue.is_skipped(seen.spectators)
+    seen.queue.resume()
+    assert seen.screen() == []
+
+
 def played_to_the_end(seen: SpectatorScenario) -> None:
     while seen.shell.match.state.result is None:
         seen.play()
