@@ -6,11 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 
 from kibitz_bots import process
+from kibitz_bots.kinds.random_bot import RandomBot
 from kibitz_bots.spec import SpecError
+from kibitz_protocol.client.errors import SessionError
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,11 +35,11 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 
 def test_a_token_comes_from_a_file_or_from_the_environment(tmp_path: Path) -> None:
     path = tmp_path / "token"
-    path.write_text(" abcdefgh12\n")
-    assert process._token(path, {}, HERE) == "abcdefgh12"
+    path.write_text(" abcdefgh\n")
+    assert process._token(path, {}, HERE) == "abcdefgh"
     own = {"KIBITZ_TOKEN": "of-the-environment"}
     assert process._token(None, own, HERE) == "of-the-environment"
-    assert process._token(path, own, "ws://elsewhere:1") == "abcdefgh12"
+    assert process._token(path, own, "ws://elsewhere:1") == "abcdefgh"
     assert process._token(None, {}, HERE) is None
     with pytest.raises(SpecError, match="KIBITZ_TOKEN belongs to"):
         process._token(None, own, "ws://elsewhere:1")
@@ -169,3 +172,17 @@ def test_a_cache_that_one_process_wrote_serves_the_next(tmp_path: Path) -> None:
     plain = run("-c", code.rpartition("assert")[0], KIBITZ_PLAIN="1")
     assert (warm.returncode, warm.stdout) == (0, cold.stdout), warm.stderr
     assert plain.stdout == cold.stdout, plain.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(SessionError("the server is gone"), 1), (SpecError("no such lobby"), 2)]
+)
+def test_why_a_bot_has_ended_is_said(
+    error: Exception,
+    status: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(process, "_play", AsyncMock(side_effect=error))
+    assert process._run(RandomBot, {}, None, None, None) == status
+    assert capsys.readouterr().err == f"error: {error}\n"

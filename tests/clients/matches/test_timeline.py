@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kibitz_clients.matches import recorded_match
 from kibitz_clients.matches.client_state import ClientState, initial_view
+from kibitz_clients.matches.clock_format import read_clock
 from kibitz_clients.matches.timeline import MatchInfo, Timeline, TimelineCursor
 from kibitz_games.core.game import Game
 from kibitz_protocol.client.events import MatchLost
@@ -229,10 +230,12 @@ def test_only_the_clock_of_the_seat_to_act_runs(game: Game, running: Record) -> 
     timeline = state.matches[running.setup.match]
     acting = timeline.newest.to_act
     begun, later = timeline.clock_readings(1_000), timeline.clock_readings(4_000)
+    clocks = timeline.newest.clocks or ()
     for seat, (before, after) in enumerate(zip(begun, later, strict=True)):
         assert before is not None
         assert after is not None
         assert before.left_ms - after.left_ms == (3_000 if seat == acting else 0)
+        assert seat == acting or after == read_clock(timeline.info.time_control, clocks[seat])
 
 
 def test_clocks_of_earlier_frames_and_of_finished_matches_stand(

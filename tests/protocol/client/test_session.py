@@ -639,7 +639,9 @@ class TestReconnect:
             peer.disconnect(None, "refused")
         assert peer.now == 1_000
         assert peer.next_event(Unanswered).id == id
-        assert isinstance(peer.next_event(SessionEnded).error, UnreachableError)
+        error = peer.next_event(SessionEnded).error
+        assert isinstance(error, UnreachableError)
+        assert str(error) == "the server was unreachable for too long: refused"
         peer.assert_done()
 
     @pytest.mark.parametrize(
