@@ -12,9 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from kibitz.cli import kibitz
-from kibitz.commands.arena import arena
+from kibitz.commands.arena import _services, arena
+from kibitz.process.isolation.backends import Isolation
 from kibitz.workers.port import PoolError
 from kibitz_arena.config import load
+from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.tournament import Entrant, EntrantLimits, StopRule, Tournament
 
 ROOT = Path(__file__).parents[3]
@@ -151,6 +153,24 @@ def test_an_event_whose_workers_are_not_to_be_had_ends_with_what_is_said_of_that
         yield
 
     monkeypatch.setattr("kibitz.commands.arena.worker_pool", nobody)
-    done = CliRunner().invoke(kibitz, ["arena", "cup.yaml", "--workers", "ray://there:1"])
+    (here / "mine.py").write_text("def agent(observation): return 0\n")
+    strangers = "".join(f"  - {{name: {name}, bot: mine.py}}\n" for name in ("Cyd", "Dan"))
+    (here / "cup.yaml").write_text(FILE + strangers)
+    words = ["arena", "cup.yaml", "--jail", "none", "--workers", "ray://there:1"]
+    done = CliRunner().invoke(kibitz, words)
     assert done.exit_code == 2
+    assert "entrants are trusted" in done.output
     assert "Error: ray://there:1: expected a Ray cluster: nothing is listening there" in done.output
+
+
+@pytest.mark.parametrize(
+    ("server", "far"),
+    [(None, False), ("ws://127.0.0.1:8765", False), ("wss://games.example.org", True)],
+)
+def test_the_network_is_said_to_be_open_for_a_server_elsewhere(
+    server: str | None, far: bool, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kibitz.commands.arena.choose_isolation", lambda *_: Isolation("bwrap"))
+    given = {"token_file": None, "isolation": "auto", "server": server}
+    services = _services(load(FILE, "cup.yaml"), TournamentDirectory(here), given)
+    assert ("the network is open" in services.isolation_sentence) == far

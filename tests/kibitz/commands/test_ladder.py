@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
-from kibitz.commands.ladder import ladder, shown
+from kibitz.commands.ladder import _tell, ladder, shown
 from kibitz_arena.ladder.directory import LadderDirectory
 from kibitz_protocol.wire.lobbies import LadderLine, LadderTable
 from tests.arena.ladder.test_feed import feed_of, played
@@ -83,3 +84,11 @@ def test_a_feed_is_shown(tmp_path: Path) -> None:
     assert "no entrant 'eve' on the ladder evening" in unknown.output
     as_json = CliRunner().invoke(ladder, ["show", str(directory.feed), "--json"]).output
     assert json.loads(as_json)["games"] == 4
+
+
+def test_news_of_a_ladder_are_printable_lines_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    _tell("ada\x1b[2J has joined")
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.endswith("has joined\n")
+    assert "\x1b" not in told.err

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from kibitz.analysis.shadow import ShadowAnswer
 from kibitz.commands import shadow
 from kibitz_bots.sdk import Bot, Turn
 from kibitz_clients.matches.recorded_match import events
 from kibitz_games.core import registry
 from kibitz_protocol.client.events import MatchLost
 from kibitz_protocol.wire.recordfile import Record, read_record
+from kibitz_protocol.wire.records import Comment
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.match.state import MatchState
 from kibitz_server.match.visibility import MatchViews
@@ -75,3 +77,16 @@ async def test_failures_are_counted(
     assert await shadow._follow(client, record.setup.match, 1, bot, 5, False) == failures
     told = capsys.readouterr().out
     assert told.endswith("; failures of the bot: 2\n" if failures else "match the move played\n")
+
+
+@pytest.mark.parametrize(
+    ("played", "line"),
+    [
+        ("A1", "   3  as played: A1  +0.50"),
+        ("B2", "   3  A1; played: B2  +0.50"),
+        (None, "   3  A1; played: nothing  +0.50"),
+    ],
+)
+def test_an_answer_is_shown_with_the_move_played(played: str | None, line: str) -> None:
+    answer = ShadowAnswer(3, "A1", Comment(value=0.5), legal=True, played=played)
+    assert shadow._line(answer) == line

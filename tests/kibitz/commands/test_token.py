@@ -1,4 +1,4 @@
-"""`kibitz token new`: the tokens that a server's operator hands to players."""
+"""`kibitz token`: the tokens that a server's operator hands to players."""
 
 from __future__ import annotations
 
@@ -63,3 +63,18 @@ def test_a_link_needs_an_address_and_else_no_token_is_made(tmp_path: Path, serve
     assert "expected an address like https://games.example.org" in done.output
     with TokenAdmin(tmp_path / "x.db") as register:
         assert register.tokens() == []
+
+
+def test_the_list_tells_how_long_a_token_is_valid_and_when_it_was_revoked(tmp_path: Path) -> None:
+    made = [
+        json.loads(issue(tmp_path, "--json", *days).output)["id"] for days in ([], ["--days", "1"])
+    ]
+    database = ["--db", str(tmp_path / "x.db")]
+    CliRunner().invoke(kibitz, ["token", "revoke", str(made[0]), *database])
+    listed = CliRunner().invoke(kibitz, ["token", "list", *database, "--json"])
+    shown = {line["id"]: line for line in json.loads(listed.output)}
+    assert [shown[id]["expires"] is None for id in made] == [True, False]
+    assert [shown[id]["revoked"] is None for id in made] == [False, True]
+    head, *rows = CliRunner().invoke(kibitz, ["token", "list", *database]).output.splitlines()
+    assert head.split() == ["id", "account", "kind", "created", "valid", "until", "revoked"]
+    assert len(rows) == 2

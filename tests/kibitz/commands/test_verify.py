@@ -6,14 +6,16 @@ import copy
 import itertools
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
+from unittest.mock import AsyncMock
 
 import pytest
 from click.testing import CliRunner
 
 from kibitz.commands.verify import EXIT_BAD, EXIT_INCOMPLETE, verify
-from kibitz_protocol.wire.recordfile import Record, record_lines
+from kibitz_protocol.wire.recordfile import Record, read_record, record_lines
 from kibitz_protocol.wire.records import Engine
 from tests.kibitz.analysis.conftest import RECORDS
 from tests.kibitz.analysis.test_verification import branch_of, hashed
@@ -230,3 +232,21 @@ def test_of_several_records_the_worst_counts(tmp_path: Path) -> None:
         (False, False),
         (False, True),
     ]
+
+
+@pytest.mark.parametrize("own", ["same", "other", "none"])
+def test_a_record_can_be_compared_with_that_of_the_server(
+    tmp_path: Path, own: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_bytes(b"".join(NIM))
+    record = read_record(path)
+    assert record.footer is not None
+    footer = record.footer if own == "same" else record.footer.model_copy(update={"hash": "0"})
+    held = replace(record, footer=None if own == "none" else footer)
+    monkeypatch.setattr("kibitz_clients.matches.fetch.fetch_record", AsyncMock(return_value=held))
+    done = CliRunner().invoke(verify, [str(path), "--against"])
+    assert done.exit_code == (0 if own == "same" else EXIT_BAD)
+    if own != "same":
+        expected = "none" if own == "none" else "0"
+        assert done.output.endswith(f"the hash of the server's own record, {expected}\n")

@@ -12,8 +12,10 @@ import pytest
 from kibitz.local import demo_host
 from kibitz.local.demo_host import DemoHost
 from kibitz.local.demo_programme import DemoGame
+from kibitz.text.lobby_progress import LobbyProgress
 from kibitz_clients.tui.screens.wall import Preparation
 from kibitz_protocol.client.client import Client
+from kibitz_protocol.wire.lobbies import LobbyView
 from kibitz_protocol.wire.messages import Done, LobbyClosed
 from tests.server.fakes import wait_until
 
@@ -68,3 +70,13 @@ async def test_a_lobby_that_is_opened_while_others_are_closed_is_closed_too(
         await host.close()
         await running
     assert sorted(server.closed) == ["L1", "L2"]
+
+
+@pytest.mark.parametrize(
+    ("state", "begun"),
+    [(None, False), ("waiting", False), ("running", True), ("finished", True)],
+)
+def test_a_lobby_has_begun_when_its_matches_run_or_are_over(state: str | None, begun: bool) -> None:
+    course = LobbyProgress("L1")
+    course.view = None if state is None else cast(LobbyView, SimpleNamespace(state=state))
+    assert demo_host._has_begun(course) == begun
