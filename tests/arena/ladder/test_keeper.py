@@ -249,7 +249,9 @@ def test_refusals_of_a_moment_and_of_a_game(tmp_path: Path) -> None:
         cancelled = run.state.cancelled
         assert cancelled == 1
         played = run.state.played
-        await asyncio.sleep(40)
+        await asyncio.sleep(5)
+        assert run.state.played == played, "its players are not paired for half a minute"
+        await asyncio.sleep(35)
         assert run.state.played > played
         await run.end()
         require_nothing_lost_or_doubled(run)

@@ -55,6 +55,14 @@ def test_a_lobby_whose_log_was_not_closed_any_more_is_closed_by_the_next_start(
         assert server.store.load("lobby") == []
 
 
+@pytest.mark.parametrize("head", [None, b"{}"])
+def test_a_lobby_whose_opening_cannot_be_read_is_not_listed(
+    server: VirtualServer, head: bytes | None
+) -> None:
+    with patch.object(server.store, "lobby_head", return_value=head):
+        assert not server.directory.recovery._is_listed("L1")
+
+
 # --- the same on every occasion ------------------------------------------------------------------
 #
 #   a log that is    leaves

@@ -61,7 +61,8 @@ def test_what_a_bot_says_of_its_crash_is_what_came_last() -> None:
     shell.do(Forfeit(1, Cause.CRASH, "ValueError: no book"))
     [seat] = match_report.match_report(shell.game, shell.setup, shell.log).seats
     assert seat.received is not None
-    assert (seat.received.kind, seat.received.detail) == ("fault", "ValueError: no book")
+    received = seat.received
+    assert (received.kind, received.ply, received.detail) == ("fault", 1, "ValueError: no book")
 
 
 def test_who_resigned_is_at_no_fault_and_is_told_of_when_asked_for() -> None:
@@ -71,7 +72,7 @@ def test_who_resigned_is_at_no_fault_and_is_told_of_when_asked_for() -> None:
     [seat] = match_report.match_report(shell.game, shell.setup, shell.log, 1).seats
     assert seat.cause is None
     assert seat.received is not None
-    assert seat.received.kind == "resign"
+    assert (seat.received.kind, seat.received.ply) == ("resign", 1)
 
 
 def test_a_match_that_goes_on_has_no_report() -> None:

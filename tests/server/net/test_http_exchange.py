@@ -127,6 +127,13 @@ def test_the_forms_of_a_request(request_line: str, hosts: list[str], status: int
     assert answer(f"{request_line}\r\n{lines}\r\n").startswith(f"HTTP/1.1 {status}")
 
 
+def test_a_head_without_a_request_line_ends_the_connection_at_once() -> None:
+    line = PeerRig().connect()
+    line.feed(b"\r\n\r\n")
+    assert line.transport.ended
+    assert line.transport.written == b""
+
+
 def test_a_websocket_opens_at_an_absolute_target() -> None:
     more = f"Connection: Upgrade\r\nUpgrade: websocket\r\n{KEY}"
     assert get("http://games.example/ws", more).startswith("HTTP/1.1 101")
