@@ -160,8 +160,8 @@ def enter(db: SyncConnection, node: NodeIdentity | None) -> Ownership:
 def _leave_single(db: SyncConnection) -> None:
     """Switch from a single server to nodes: start their number blocks after its last number."""
     gone = db.execute("DELETE FROM node WHERE name = %s", (SINGLE_SERVER,)).rowcount
-    nodes = db.execute("SELECT count(*) FROM node").fetchone()
-    if gone or nodes is None or not nodes[0]:
+    [[nodes]] = db.execute("SELECT count(*) FROM node")
+    if gone or not nodes:
         db.execute(
             "SELECT setval('stream_block', greatest((SELECT last_value FROM stream_block),"
             " (SELECT coalesce(max(number), 0) + 1 FROM stream)))"
@@ -189,8 +189,8 @@ class StreamNumbers:
         """Reserve two blocks. It blocks."""
         self._blocks: deque[range] = deque()
         for _ in range(2):
-            row = db.execute("SELECT nextval('stream_block')").fetchone()
-            self.add(0 if row is None else int(row[0]))
+            [[first]] = db.execute("SELECT nextval('stream_block')")
+            self.add(first)
 
     @property
     def short(self) -> bool:
