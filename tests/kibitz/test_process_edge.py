@@ -162,6 +162,23 @@ def test_ctrl_c_during_imports_is_silent(module: str, words: list[str]) -> None:
     assert (done.returncode, done.stderr) == (130, "")
 
 
+INTERRUPTED_EXIT = """
+import atexit, os, signal, sys
+from kibitz.__main__ import main
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+sys.argv = ["kibitz", "game", "list"]
+main()
+"""
+"""Runs a command and presses Ctrl-C when Python exits."""
+
+
+@pytest.mark.e2e
+def test_ctrl_c_while_python_exits_is_silent() -> None:
+    command = [sys.executable, "-c", INTERRUPTED_EXIT]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 @pytest.mark.parametrize(
     ("path", "command"),
     [each for each in commands() if not isinstance(each[1], click.Group)],

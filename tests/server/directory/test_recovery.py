@@ -141,6 +141,7 @@ def test_a_disk_that_fails_in_the_middle_of_a_reload_is_no_damage(
 ) -> None:
     directory, resume = world.server.directory, Recovery._resume_programme
     former, tries = directory.lobbies[world.lobby], list[LobbyRunner]()
+    world.guests["cat"].ask("join", lobby=world.lobby, role="spectator")
 
     def resume_later(recovery: Recovery, lobby: LobbyRunner) -> None:
         tries.append(lobby)
