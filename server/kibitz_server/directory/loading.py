@@ -48,10 +48,10 @@ class Loader:
         game = self._game_of(setup, stored.stream.key)
         delayed = bool(setup.spectating.delay_ms or setup.spectating.delay_plies)
         engine = None if delayed else self._from_checkpoint(game, setup, stored)
-        checkpointed = 0 if engine is None or stored.checkpoint is None else stored.checkpoint.seq
         if engine is None:
             stored = self._full_log(stored)
             engine = MatchEngine.restore(game, setup, map(record.read_entry, stored.lines))
+        checkpointed = 0 if stored.checkpoint is None else stored.checkpoint.seq
         match = MatchRunner(
             self._match_context, engine, stored.stream, listed=False, checkpointed=checkpointed
         )
