@@ -175,6 +175,7 @@ def test_its_name_has_its_settings_and_no_server_may_choose_it() -> None:
     said = made.engine.parameters
     assert (said["model"], said["prompt"]) == ("small", "reasons")
     assert said["prompt_hash"] == prompts.prompt_hash("reasons") != prompts.prompt_hash("legal")
+    assert len(str(said["prompt_hash"])) == 16
     assert "url" not in said
     with pytest.raises(SpecError):
         find("connect-four/llm:model=small")

@@ -121,6 +121,9 @@ async def test_the_browser_lists_lobbies_and_matches(
         app.screen.refresh_content()
         await settle(pilot)
         assert "reconnecting" in shown(app, "title")
+        await pilot.press("question_mark")
+        await settle(pilot)
+        assert isinstance(app.screen, Keys)
 
 
 async def test_a_screen_says_that_it_connects_for_the_first_time() -> None:
@@ -352,6 +355,8 @@ async def test_the_board_is_whole_at_every_size(
             board = app.screen.query_one(Board)
             drawn = board.drawn_board
             assert set(drawn.places.values()) == {cell.name for cell in board.scene.cells}, size
+            steps = app.screen.query_one(Moves)
+            assert steps.scroll_y <= 30 < steps.scroll_y + steps.size.height, "the newest is shown"
             assert drawn.width <= board.size.width
             assert drawn.height <= board.size.height
             pegs = sum(cell.owner == 0 for cell in board.scene.cells)
@@ -498,11 +503,13 @@ async def test_names_help_and_playing_the_steps(
 ) -> None:
     clock = FakeServerConnection()
     app = KibitzApp(games, recorded=recorded_match.build_timeline(game, running), now=clock.now)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
         await settle(pilot)
         await pilot.press("number_sign")
         await settle(pilot)
         assert " 60 " in app.screen.query_one(Board).drawn_board.plain()
+        await pilot.press("v")
+        await until(pilot, lambda: told(app, "everybody sees the same position"))
         await pilot.press("question_mark")
         await settle(pilot)
         assert isinstance(app.screen, Keys)

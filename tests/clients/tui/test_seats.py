@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from kibitz_clients.matches.recorded_match import load_record
 from kibitz_clients.palette import DARK
 from kibitz_clients.render.match_picture import frame_scene
 from kibitz_clients.tui.widgets import moves, seats
 from kibitz_games.core import registry
+from kibitz_protocol.wire.clocks import TimeControl
 
 RECORD = Path(__file__).parents[3] / "docs" / "images" / "five-in-a-row.jsonl"
 
@@ -65,3 +68,12 @@ def test_four_names_beside_a_small_board_are_different_and_not_clipped() -> None
         "random",
         "mcts…00",
     ]
+
+
+@pytest.mark.parametrize(("main_ms", "low"), [(5_000, True), (60_000, False)])
+def test_only_the_clock_that_runs_is_marked_as_low(main_ms: int, low: bool) -> None:
+    recorded = load_record(RECORD, {"five-in-a-row": registry.get("five-in-a-row")})
+    timeline, frame = recorded.timeline, recorded.timeline.steps[1]
+    timeline.info = replace(timeline.info, time_control=TimeControl(main_ms=main_ms))
+    marked = [seats._right(timeline, frame, seat, 0)[1] for seat in (0, 1)]
+    assert marked == [low and seat == frame.to_act for seat in (0, 1)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rich.text import Text
 
 from kibitz_clients.tui.kibitz_app import KibitzApp
 from kibitz_clients.tui.screens.match import MatchScreen
@@ -61,6 +62,7 @@ async def test_a_match_is_a_board_with_names_clocks_and_its_last_move(
         move = game.notation.format(game.Move.model_validate(record.entries[8].action))  # type: ignore[union-attr]
         assert lines(app)[-1].strip() == f"● ada {move}"
         assert all(len(line) == size[0] for line in lines(app))
+        assert app.screen.query_one(MatchGrid)._strip(Text("ada and bo"), 5).text == "ada …"
 
 
 async def test_one_key_opens_a_board_and_another_one_goes_back(game: Game, record: Record) -> None:

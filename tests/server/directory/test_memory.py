@@ -41,6 +41,9 @@ def test_a_match_that_is_over_and_forgotten(world: UsedServer) -> None:
     assert match in in_memory(MatchRunner)
     world.server.directory.registry.forget_matches([match])
     assert match not in in_memory(MatchRunner)
+    listed = {brief["match"] for brief in cat.ask("list_matches")["matches"]}
+    assert match not in listed
+    assert world.finished in listed
 
 
 def test_a_match_that_was_loaded_again(world: UsedServer) -> None:
