@@ -1,5 +1,6 @@
 import pytest
 
+from kibitz_arena.claims import CheckedClaim
 from kibitz_arena.report import formatting
 from kibitz_arena.results import HeadToHead
 from kibitz_protocol.wire.records import Cause
@@ -115,3 +116,30 @@ def test_games_are_counted_by_the_words_of_pgn() -> None:
     assert formatting.terminations(samples.league().games) == (
         "246 normal, 3 time forfeit, 1 illegal move, 2 abandoned (1 crashed, 1 disconnected)"
     )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "share", "text"),
+    [
+        (0.25, 0.5, True, "25.0% to 50.0%"),
+        (1.0, 2.5, False, "1.0 to 2.5"),
+        (None, 0.5, True, "–"),
+        (0.25, None, True, "–"),
+    ],
+)
+def test_the_bounds_of_a_claim_are_shown_if_both_are_known(
+    low: float | None, high: float | None, share: bool, text: str
+) -> None:
+    claim = CheckedClaim(
+        claim="Ada beats Bob",
+        games=4,
+        wins=2,
+        draws=0,
+        losses=2,
+        share=share,
+        measured=0.4,
+        low=low,
+        high=high,
+        holds=None,
+    )
+    assert formatting.claim_bounds(claim) == text
