@@ -37,7 +37,6 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -51,7 +50,7 @@ from kibitz_bots.adapters.external_program import (
     program_words,
 )
 from kibitz_bots.loading import load
-from kibitz_bots.number_types import COUNT, NATURAL
+from kibitz_bots.number_types import COUNT, NATURAL, FiniteRange
 from kibitz_bots.sdk import Bot
 from kibitz_bots.spec import BotFactory, SpecError
 from kibitz_protocol import event_loop, printable
@@ -63,16 +62,6 @@ if TYPE_CHECKING:
 
 URL = "ws://127.0.0.1:8765"
 """The default URL of a server."""
-
-
-@dataclass(frozen=True)
-class _Child:
-    """How this bot process was started."""
-
-    around: Callable[[Bot], Bot] | None
-    """A wrapper for every bot."""
-    saves: bool
-    """Whether to save the seat: true if a person started the process and may restart it."""
 
 
 PR_SET_DUMPABLE = 4
@@ -165,6 +154,14 @@ OPTIONS = (
         help="An inherited socket: write a byte when warm, connect after an answer.",
     ),
     click.option(
+        "--pace",
+        type=FiniteRange(0, 60),
+        default=0.0,
+        metavar="S",
+        hidden=True,
+        help="Minimum seconds per move, so that people can follow.",
+    ),
+    click.option(
         "--on-fault",
         type=click.Choice(["resign", "exit"]),
         default="resign",
@@ -210,8 +207,8 @@ def connect(
         return _factory_of(spec, program, stack, is_program=options["kind"] is not None)
 
     words = [word for word in (spec, options["kind"], *program_words()) if word is not None]
-    child = context.obj or _Child(None, saves=True)
-    context.exit(_start(factory, options, words, child))
+    # `main` passes False: the process that started this one has the resume secret.
+    context.exit(_start(factory, options, words, saves=context.obj is not False))
 
 
 @click.command(cls=WithProgram)
@@ -219,33 +216,26 @@ def connect(
 @click.pass_context
 def _given_bot(context: click.Context, /, **options: Any) -> None:
     """Connect this program's bot to a kibitz server and play."""
-    make, child = context.obj
 
     def factory(stack: contextlib.ExitStack) -> BotFactory:
         if command := program_words():
             raise SpecError(f"expected options only, not {command[0]!r}")
-        return cast(BotFactory, make)
+        return cast(BotFactory, context.obj)
 
-    context.exit(_start(factory, options, sys.argv[:1], child))
+    context.exit(_start(factory, options, sys.argv[:1], saves=True))
 
 
-def main(
-    argv: Sequence[str] | None = None,
-    *,
-    bot: type[Bot] | BotFactory | None = None,
-    around: Callable[[Bot], Bot] | None = None,
-) -> int:
+def main(argv: Sequence[str] | None = None, *, bot: type[Bot] | BotFactory | None = None) -> int:
     """Run a bot process and return its exit status.
 
-    ``Bot.main`` passes `bot`; `around` wraps every bot. Without `bot`, this process was started by
-    another one that has the resume secret, so no seat is saved.
+    ``Bot.main`` passes `bot`. Without `bot`, this process was started by another one that has the
+    resume secret, so no seat is saved.
     """
     given = sys.argv[1:] if argv is None else list(argv)
     printable.replace_unencodable()  # a bot may print any text
-    child = _Child(around, saves=bot is not None)
-    command, context = (connect, child) if bot is None else (_given_bot, (bot, child))
+    command, obj = (connect, False) if bot is None else (_given_bot, bot)
     try:
-        status: int = command.main(given, standalone_mode=False, obj=context)
+        status: int = command.main(given, standalone_mode=False, obj=obj)
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -258,12 +248,13 @@ def _start(
     factory: Callable[[contextlib.ExitStack], BotFactory],
     options: Mapping[str, Any],
     words: Sequence[str],
-    child: _Child,
+    *,
+    saves: bool,
 ) -> int:
     """Run bots from `factory` with `options` and return the exit status.
 
     `words` identify the bot: these arguments and the contents of files among them distinguish its
-    versions.
+    versions. `saves` says whether to save the seat, for a person who may restart the process.
     """
     if options["ladder"] is not None and options["lobby"] is not None:
         return _fail("expected a lobby or a ladder, not both")
@@ -273,11 +264,11 @@ def _start(
             # Must happen before this process runs or starts untrusted code.
             token = _token(options["token_file"], os.environ, options["url"])
             resume = _resume(options["resume_file"], os.environ)
-            make = _around(factory(stack), child.around)
+            make = factory(stack)
         except SpecError as error:
             return _fail(error)
         seat = None
-        if child.saves and token is None and resume is None and options["resume_file"] is None:
+        if saves and token is None and resume is None and options["resume_file"] is None:
             from kibitz_bots.running.saved_seat import take_seat
 
             name = options["name"] or _newcomer_setting("KIBITZ_NAME", os.environ)
@@ -315,10 +306,6 @@ def _factory_of(
     if not named:
         raise SpecError("expected a bot: game/name, a .py file, or a program after --stdio --")
     return load(named[0])
-
-
-def _around(make: BotFactory, around: Callable[[Bot], Bot] | None) -> BotFactory:
-    return make if around is None else lambda: around(make())
 
 
 def _run(
@@ -380,6 +367,7 @@ async def _play(
         matches=options["matches"],
         at_once=options["at_once"],
         on_fault=options["on_fault"],
+        pace_s=options["pace"],
         stop=stop,
         warm=options["warm"],
         hold=None

@@ -47,9 +47,8 @@ class LocalBotLauncher:
 
     def command(self, personality: str, url: str, lobby: str) -> Sequence[str]:
         """Return the command line that plays `personality` in `lobby`."""
-        place = ("--url", url, "--lobby", lobby)
-        module = ("kibitz.process.paced_bot", f"{self._pace:g}") if self._pace else ("kibitz_bots",)
-        return child_command(*module, personality, *place, limits=self._limits)
+        place = ("--url", url, "--lobby", lobby, "--pace", f"{self._pace:g}")
+        return child_command("kibitz_bots", personality, *place, limits=self._limits)
 
 
 def _line(bot: Personality) -> HouseBotLine:

@@ -93,6 +93,8 @@ class RunConfig:
     matches: int | None = None
     """End after this many matches; None for no limit."""
     on_fault: OnFault = "resign"
+    pace_s: float = 0.0
+    """The minimum time from the arrival of a turn to its answer."""
 
 
 @dataclass
@@ -191,6 +193,7 @@ async def run(
     matches: int | None = None,
     at_once: int | None = None,
     on_fault: OnFault = "resign",
+    pace_s: float = 0.0,
     stop: Shutdown | None = None,
     keep: Callable[[str], None] | None = None,
     warm: Sequence[ProgrammeItem] | None = None,
@@ -208,7 +211,13 @@ async def run(
     """
     probe_bot = make()
     config = RunConfig(
-        lobby=lobby, invite=invite, ladder=ladder, seek=seek, matches=matches, on_fault=on_fault
+        lobby=lobby,
+        invite=invite,
+        ladder=ladder,
+        seek=seek,
+        matches=matches,
+        on_fault=on_fault,
+        pace_s=pace_s,
     )
     client = Client(
         url,
@@ -256,6 +265,7 @@ class BotConnection:
             clock=clock or asyncio.get_running_loop().time,
             terminal=terminal,
             on_fault=self._count_fault,
+            pace_s=config.pace_s,
         )
         # Running matches, and matches named in the welcome that have not sent a snapshot yet.
         self._sessions: dict[str, MatchSession] = {}

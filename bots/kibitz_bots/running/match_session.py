@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import inspect
 import logging
 import traceback
@@ -68,6 +67,8 @@ class SessionContext:
     """The destination of tracebacks."""
     on_fault: Callable[[], None]
     """Called if a bot crashed or gave only illegal answers."""
+    pace_s: float = 0.0
+    """The minimum time from the arrival of a turn to its answer, so that people can follow."""
     overhead: Overhead = field(default_factory=Overhead)
 
 
@@ -177,7 +178,7 @@ class MatchSession:
 
     async def _think(self, turn: Turn) -> Answer | None:
         """Run the bot and return its answer, or None if the turn ended in the meantime."""
-        thinking = asyncio.ensure_future(_choose(self._bot, turn, is_async=self._is_async))
+        thinking = asyncio.ensure_future(self._choose(turn))
         if self._is_async:
             self._thinking = thinking
         both = {thinking, cast("asyncio.Future[Any]", self._over)}
@@ -193,6 +194,23 @@ class MatchSession:
         finally:
             thinking.cancel()
             self._thinking = None
+
+    async def _choose(self, turn: Turn) -> Answer:
+        """Call `choose` in a thread, or await it if it is ``async``."""
+        if self._is_async:
+            answer = self._bot.choose(turn)
+        else:
+            answer = await in_thread(lambda: self._choose_at_pace(turn))
+        if isinstance(answer, Awaitable):
+            return await answer
+        return answer
+
+    def _choose_at_pace(self, turn: Turn) -> Answer | Awaitable[Answer]:
+        """Call `choose`; return early answers at the minimum time, or once the turn is canceled."""
+        answer = self._bot.choose(turn)
+        early_s = turn.budget.arrived + self._context.pace_s - turn.budget.clock()
+        turn.cancelled.wait(max(0.0, early_s))
+        return answer
 
     async def _send(self, turn: Turn, action: Move, comment: Comment | None) -> None:
         while not self._over.done():
@@ -279,18 +297,6 @@ class MatchSession:
             await self._context.connection.note(self.match.id, text)
         except KibitzError as error:  # the end of the session is reported elsewhere
             log.debug("match %s: a note was lost: %s", self.match.id, error)
-
-
-async def _choose(bot: Bot, turn: Turn, *, is_async: bool) -> Answer:
-    """Call `choose` in a thread, or await it if it is ``async``."""
-    if is_async:
-        answer = bot.choose(turn)
-    else:
-        choose: Callable[[], Any] = functools.partial(bot.choose, turn)
-        answer = await in_thread(choose)
-    if isinstance(answer, Awaitable):
-        return await answer
-    return answer
 
 
 def _trim_traceback(error: Exception) -> Exception:

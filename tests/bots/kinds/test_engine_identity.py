@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import kibitz_search
-from kibitz.process.paced_bot import PacedBot
 from kibitz_bots import load
 from kibitz_bots.catalog import PERSONALITIES, Personality, named
 from kibitz_bots.catalog.personality import EngineSpec
@@ -73,8 +72,6 @@ def test_a_bot_of_somebody_says_its_name_and_its_version() -> None:
     assert len(engine_of(long).name) == len(engine_of(long).version) == 200
 
 
-def test_it_travels_with_what_the_bot_can_do_also_where_it_is_slowed_down() -> None:
+def test_it_travels_with_what_the_bot_can_do() -> None:
     bot = named("line-nim/greedy").make(seed=7)
     assert capabilities(bot).engine == engine_of(bot)
-    assert engine_of(PacedBot(bot, 0.1)) == engine_of(bot)
-    assert engine_of(PacedBot(Mine(), 0.1)).version == "2026-11-23"

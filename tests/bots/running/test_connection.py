@@ -270,6 +270,25 @@ async def test_an_answer_that_came_too_late_is_dropped() -> None:
     assert len(peer.calls_of("move")) == 1
 
 
+async def test_a_paced_bot_answers_no_earlier() -> None:
+    clock = asyncio.get_running_loop().time
+    peer = FakeServer(seats=["m1"])
+    async with running(First, peer, pace_s=0.2):
+        peer.send(snapshot("m1"), your_turn("m1", legal=[{"take": 1}]))
+        began = clock()
+        await peer.expect("move")
+        assert clock() - began > 0.15
+        peer.send(finished("m1"))
+
+
+async def test_a_paced_bot_does_not_wait_for_the_end_of_a_turn_that_is_over() -> None:
+    peer = FakeServer(seats=["m1"])
+    async with running(First, peer, pace_s=3600):
+        peer.send(snapshot("m1"), your_turn("m1", legal=[{"take": 1}]))
+        peer.send(event("m1", FLAG, ply=1, to_act=1), finished("m1"))
+    assert not peer.calls_of("move")
+
+
 @pytest.mark.parametrize("called_off", [True, False])
 async def test_a_bot_may_say_that_it_was_called_off_when_it_was(called_off: bool) -> None:
     thinking = threading.Event()

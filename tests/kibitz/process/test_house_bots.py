@@ -49,6 +49,11 @@ def test_a_host_form_has_the_words_that_may_be_chosen() -> None:
     )
 
 
+def test_every_bot_keeps_the_pace_of_its_server() -> None:
+    command = [*LocalBotLauncher(pace=0.5).command("line-nim/random", "ws://x", "L1")]
+    assert command[command.index("--pace") + 1] == "0.5"
+
+
 @pytest.mark.parametrize("bot", PERSONALITIES.values(), ids=PERSONALITIES)
 def test_every_parameter_has_a_largest_value(bot: Personality) -> None:
     house = LocalBotLauncher()
