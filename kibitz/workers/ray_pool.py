@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import threading
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Future
 from typing import Any, Final
 
 from kibitz.options.workers import SCHEME
@@ -19,6 +17,7 @@ from kibitz.workers.port import Json, PoolError
 from kibitz.workers.process_pool import result_of
 from kibitz.workers.tasks import answer
 from kibitz_arena.runner.block_task import WorkerLostError
+from kibitz_bots.running.threads import in_thread
 
 CONNECT_S: Final = 5.0
 """The timeout in seconds for a connection to the address."""
@@ -102,17 +101,8 @@ async def _in_thread(call: Callable[[], object]) -> None:
 
     Raises its errors, and `TimeoutError`.
     """
-    done: Future[object] = Future()
-
-    def run() -> None:
-        try:
-            done.set_result(call())
-        except Exception as error:  # noqa: BLE001 - it is raised where it was called
-            done.set_exception(error)
-
-    threading.Thread(target=run, name="kibitz-ray", daemon=True).start()
     async with asyncio.timeout(JOIN_S):
-        await asyncio.wrap_future(done)
+        await in_thread(call)
 
 
 def _import_ray() -> Any:
