@@ -106,14 +106,16 @@ class Sprt:
             upper=self.upper,
             blocks=blocks,
             score=total / blocks if blocks else None,
-            pairs=self._pairs() if self._paired else None,
+            pairs=self.pentanomial.counts if self._paired else None,
         )
 
-    def _pairs(self) -> Pairs:
+    @property
+    def pentanomial(self) -> Pentanomial:
+        """The blocks as pairs of games with two seats."""
         counted = Pentanomial()
         for score, count in self._scores.items():
             counted = counted.with_pairs(2 * score, count)
-        return counted.counts
+        return counted
 
 
 def expected_score(elo: float) -> float:

@@ -18,7 +18,6 @@ from kibitz.options.notation import GameChoice
 from kibitz.options.output_path import OutputPath
 from kibitz.output import echo, tell
 from kibitz_arena.openings import read_openings
-from kibitz_arena.pentanomial import Pentanomial
 from kibitz_arena.sprt import Sprt
 from kibitz_arena.tournament import StopRule
 from kibitz_bots.kinds.engine_bot import EngineBot
@@ -120,11 +119,11 @@ def sprt(
         raise click.ClickException(str(error)) from error
     kept = SprtLog(log, _terms(plan, rule)) if log else None
     try:
-        test, counted = _run(plan, Sprt(rule), kept, pairs, threads)
+        test = _run(plan, Sprt(rule), kept, pairs, threads)
     finally:
         if kept:
             kept.close()
-    echo(state_line(test, counted))
+    echo(state_line(test))
     echo(_verdict(test, a, b))
 
 
@@ -144,24 +143,19 @@ def _terms(plan: EnginePairs, rule: StopRule) -> dict[str, object]:
     }
 
 
-def _run(
-    plan: EnginePairs, test: Sprt, log: SprtLog | None, pairs: int, threads: int
-) -> tuple[Sprt, Pentanomial]:
-    """Play pairs until the test is decided or enough are played."""
-    counted = Pentanomial()
+def _run(plan: EnginePairs, test: Sprt, log: SprtLog | None, pairs: int, threads: int) -> Sprt:
+    """Play pairs until the test is decided or enough are played; return the test."""
     for points in log.points if log else ():
         test.add(sum(points) / 2)
-        counted = counted.with_pairs(sum(points))
-    for pair in _played(plan, range(counted.pairs, pairs), threads):
+    for pair in _played(plan, range(test.result.blocks, pairs), threads):
         if test.result.decided:
             break
         test.add(sum(pair.points) / 2)
-        counted = counted.with_pairs(sum(pair.points))
         if log:
             log.add(pair)
-        if counted.pairs % SHOWN_EVERY == 0:
-            tell(state_line(test, counted))
-    return test, counted
+        if test.result.blocks % SHOWN_EVERY == 0:
+            tell(state_line(test))
+    return test
 
 
 def _played(plan: EnginePairs, numbers: range, threads: int) -> Iterator[PlayedPair]:
@@ -175,8 +169,9 @@ def _played(plan: EnginePairs, numbers: range, threads: int) -> Iterator[PlayedP
             yield pair
 
 
-def state_line(test: Sprt, counted: Pentanomial) -> str:
+def state_line(test: Sprt) -> str:
     """Format the state of a test in one line."""
+    counted = test.pentanomial
     return (
         f"{counted.pairs} pairs: Elo {counted.elo}, normalized {counted.normalized_elo}, "
         f"LLR {test.result.llr:.2f} ({test.lower:.2f}, {test.upper:.2f}), "
