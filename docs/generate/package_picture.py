@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from html import escape
 from typing import Final
 
 import grimp
+import networkx as nx
 
 PACKAGES: Final = {
     "kibitz": "commands and processes",
@@ -28,36 +28,22 @@ STYLE: Final = (
 )
 
 
-def imports() -> dict[str, set[str]]:
-    """Return each package's direct imports, without those that it also imports indirectly."""
-    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+def imports() -> nx.DiGraph:
+    """Return the graph of imports between packages, without those that are also indirect."""
+    modules = grimp.build_graph(*PACKAGES, cache_dir=None)
     for package in PACKAGES:
-        graph.squash_module(package)
-    direct = {name: graph.find_modules_directly_imported_by(name) - {name} for name in PACKAGES}
-    return {name: set(_nearest(direct[name], direct)) for name in PACKAGES}
+        modules.squash_module(package)
+    direct = nx.DiGraph(
+        (package, target)
+        for package in PACKAGES
+        for target in modules.find_modules_directly_imported_by(package) - {package}
+    )
+    return nx.transitive_reduction(direct)
 
 
-def _nearest(targets: set[str], direct: dict[str, set[str]]) -> Iterator[str]:
-    """Yield the targets that no other target imports, directly or indirectly."""
-    for target in targets:
-        if not any(target in _reached(other, direct) for other in targets):
-            yield target
-
-
-def _reached(package: str, direct: dict[str, set[str]]) -> set[str]:
-    return direct[package].union(*(_reached(below, direct) for below in direct[package]))
-
-
-def floors(imported: dict[str, set[str]]) -> list[list[str]]:
+def floors(imported: nx.DiGraph) -> list[list[str]]:
     """Return the packages in layers from top to bottom, each below all packages that import it."""
-    depth: dict[str, int] = {}
-    while len(depth) < len(imported):
-        for name in imported.keys() - depth.keys():
-            above = [other for other, targets in imported.items() if name in targets]
-            if depth.keys() >= set(above):
-                depth[name] = max((depth[other] + 1 for other in above), default=0)
-    lowest = max(depth.values())
-    return [[name for name in imported if depth[name] == floor] for floor in range(lowest + 1)]
+    return [sorted(layer, key=[*PACKAGES].index) for layer in nx.topological_generations(imported)]
 
 
 def picture() -> str:
@@ -76,8 +62,8 @@ def picture() -> str:
     }
     arrows = [
         _arrow(places[name], places[target])
-        for name, targets in imported.items()
-        for target in sorted(targets)
+        for name in PACKAGES
+        for target in sorted(imported[name])
     ]
     boxes = [_box(*places[name], name) for name in PACKAGES]
     head = (
