@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kibitz.output import echo
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 
 if TYPE_CHECKING:
@@ -42,16 +40,3 @@ def _programme_items(personality: Personality) -> Iterator[ProgrammeItem]:
 
     for seats in personality.seats or registry.get(personality.game).info.seats:
         yield ProgrammeItem(game=personality.game, seats=seats)
-
-
-def main(names: Sequence[str]) -> None:
-    """Warm up the named personalities: ``python -m kibitz.process.warmup NAME ...``."""
-
-    from kibitz_bots.catalog import PERSONALITIES
-
-    # click flushes after each line, so a process at the other end of a pipe sees it at once.
-    warm_up(echo, [PERSONALITIES[name] for name in names])
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

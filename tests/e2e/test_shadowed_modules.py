@@ -83,11 +83,11 @@ def run(kibitz: Kibitz, *words: str) -> subprocess.CompletedProcess[str]:
     [
         child_command("kibitz", "--version", supervised=True),
         child_command("kibitz_bots", "--help", supervised=True),
-        child_command("kibitz.process.warmup", "line-nim/random", supervised=True),
+        child_command("kibitz.process.rules_compiler", "line-nim", "0", supervised=True),
         child_command("kibitz.workers.worker", supervised=True),
         [SCRIPT, "--version"],
     ],
-    ids=["kibitz", "bot", "warm-up", "worker", "script"],
+    ids=["kibitz", "bot", "compiler", "worker", "script"],
 )
 def test_no_process_of_ours_imports_a_file_that_lies_there(
     kibitz: Kibitz, mark: Path, words: list[str]

@@ -456,15 +456,6 @@ def require_playable(game: str, options: Mapping[str, Any]) -> None:
         raise SpecError(f"a Gomocup engine plays {GAME} without swap; the protocol has no command")
 
 
-def factory(
-    command: Sequence[str],
-    limits: ProcessLimits | None = None,
-    manners: GomocupOptions | None = None,
-) -> Callable[[], Bot]:
-    """Return the bot factory for an engine."""
-    return EnginePool(command, limits, manners)
-
-
 def _size(options: Mapping[str, Any]) -> int:
     """Return the board size in `options`, or the game's default."""
     rules = registry.get(GAME)
