@@ -17,4 +17,4 @@ def pbrain(spec: str) -> None:
     """
     from kibitz_bots.adapters.gomocup_server import run
 
-    sys.exit(run([spec]))
+    sys.exit(run(spec))

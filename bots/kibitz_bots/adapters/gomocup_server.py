@@ -1,8 +1,7 @@
 """A five-in-a-row bot as an engine for any Gomocup manager.
 
-``python -m kibitz_bots.adapters.gomocup_server five-in-a-row/greedy`` reads commands, one per line,
-from standard input and answers on standard output; `kibitz pbrain` does the same. For managers that
-need a single executable file, put that command into a script.
+``kibitz pbrain five-in-a-row/greedy`` reads commands, one per line, from standard input and answers
+on standard output. For managers that need a single executable file, put that command into a script.
 
 `GomocupServer` implements the protocol: it takes a line and returns the lines to answer with. It
 keeps the list of stones and replays them for each answer. It answers within ``timeout_turn`` and
@@ -24,7 +23,6 @@ SWAP2BOARD (2020).
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import queue
@@ -508,17 +506,10 @@ def serve(brain: GomocupServer, commands: Iterable[str], answers: TextIO) -> Non
             return
 
 
-def main(argv: Sequence[str]) -> int:
-    """Run the engine given on the command line; return the exit status."""
+def main(spec: str) -> int:
+    """Run the engine of a bot, ``five-in-a-row/name`` or a .py file; return the exit status."""
     from importlib.metadata import version
 
-    parser = argparse.ArgumentParser(
-        prog="pbrain", description="Speak the Gomocup protocol on standard input and output."
-    )
-    parser.add_argument(
-        "spec", metavar="BOT", help=f"{GAME}/name[:k=v,..], or a path to a .py file"
-    )
-    spec = parser.parse_args(argv).spec
     try:
         unlimited = without_time_limit(spec)
         chooser = StoneChooser(
@@ -576,17 +567,17 @@ def _with_default(spec: str, parameter: str, value: int) -> str:
     return f"{name}:{given},{parameter}={value}" if given else f"{name}:{parameter}={value}"
 
 
-def run(words: Sequence[str]) -> int:
-    """Run the engine with reduced virtual memory; return the exit status.
+def run(spec: str) -> int:
+    """Run the engine of a bot with reduced virtual memory; return the exit status.
 
     Re-executes the program with the variables of `SLIM` unless they are set.
     """
     if os.name == "posix" and not SLIM.keys() <= os.environ.keys():
         module = "kibitz_bots.adapters.gomocup_server"
-        command = [sys.executable, "-P", "-m", module, *words]
+        command = [sys.executable, "-P", "-m", module, spec]
         os.execve(sys.executable, command, os.environ | SLIM)
     threading.stack_size(STACK_BYTES)
-    return main(words)
+    return main(spec)
 
 
 def _fit(chooser: StoneChooser, spec: str) -> None:
@@ -595,4 +586,4 @@ def _fit(chooser: StoneChooser, spec: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(run(*sys.argv[1:]))

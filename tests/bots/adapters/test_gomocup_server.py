@@ -450,7 +450,7 @@ def test_commands_after_end_are_not_read() -> None:
 def test_what_is_no_bot_of_the_game_is_no_engine(
     spec: str, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert gomocup_server.main([spec]) == 2
+    assert gomocup_server.main(spec) == 2
     assert sentence in capsys.readouterr().err
 
 
