@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,12 @@ from kibitz.local.tournament_checks import startup_problems
 from kibitz.options import notation
 from kibitz.output import echo
 from kibitz.process.limits import MIB
-from kibitz_arena.config import build, load
+from kibitz_arena.config import build, load, plain_lines
 from kibitz_arena.config_error import ConfigError, ConfigProblem
 from kibitz_arena.journal import JournalError
 from kibitz_arena.runner.directory import NoTournamentError, TournamentDirectory
 from kibitz_arena.tournament import Tournament
 from kibitz_arena.yaml_positions import Document
-from kibitz_arena.yaml_positions import Path as Place
 from kibitz_bots.adapters.external_program import program_words
 
 EXIT_UNABLE = 2
@@ -60,7 +59,7 @@ def _from_file(path: Path, given: dict[str, Any]) -> tuple[Tournament, Tournamen
     given["server"] = given["server"] or _previous_server(folder)
     problems = [*startup_problems(tournament, path.parent, given["server"])]
     if problems:
-        raise ConfigError(str(path), problems, _normalize_paths(Document.read(text).lines))
+        raise ConfigError(str(path), problems, plain_lines(Document.read(text).lines))
     return tournament, folder, path.parent
 
 
@@ -210,11 +209,3 @@ def _number(text: str) -> int:
             f"--concurrency: expected a number of at least 1, or auto, not {text!r}"
         )
     return int(text)
-
-
-def _normalize_paths(lines: Mapping[Place, int]) -> dict[Place, int]:
-    """Return the line numbers by key path, with underscores as in the tournament model."""
-    return {
-        tuple(part.replace("-", "_") if isinstance(part, str) else part for part in path): line
-        for path, line in lines.items()
-    }
