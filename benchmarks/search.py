@@ -30,7 +30,6 @@ from kibitz_search.algorithms.minimax import Minimax
 from kibitz_search.chinese_checkers.evaluation import hand
 from kibitz_search.five_in_a_row.evaluation import usual
 
-SEED = 7
 POSITIONS = 3
 """Middle-game positions per result."""
 

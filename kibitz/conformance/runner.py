@@ -187,7 +187,7 @@ class _Runner:
     async def _start_bot(self) -> _RunningBot:
         stack = contextlib.AsyncExitStack()
         try:
-            server = await stack.enter_async_context(start_conformance_server(self._config.games))
+            server = await stack.enter_async_context(start_conformance_server())
             command = self._config.bot
             bot = await stack.enter_async_context(running_bot(command, server.url, self._log))
         except BaseException:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import itertools
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from typing import Protocol, TypeAlias
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from kibitz_games.core.game import Game
 from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.codec import DecodeError, decode_request, encode
 from kibitz_protocol.wire.lobbies import LobbySettings, LobbyView, Member, OpenSeat, ProgrammeItem
@@ -59,8 +58,7 @@ class MatchHandler(Protocol):
 class ConformanceServer:
     """The state of the scripted server, created by `start_conformance_server`."""
 
-    def __init__(self, games: Mapping[str, Game]) -> None:
-        self.games = games
+    def __init__(self) -> None:
         self.player = Player(player="p1", name=NAME, kind="bot")
         self.hello: Hello | None = None
         """The first accepted hello."""
@@ -269,9 +267,9 @@ class ConformanceServer:
 
 
 @contextlib.asynccontextmanager
-async def start_conformance_server(games: Mapping[str, Game]) -> AsyncIterator[ConformanceServer]:
+async def start_conformance_server() -> AsyncIterator[ConformanceServer]:
     """Run a conformance server on a free port of this machine for the length of the block."""
-    server = ConformanceServer(games)
+    server = ConformanceServer()
     async with serve(server.serve, "127.0.0.1", 0, compression=None, max_size=16_384) as listening:
         server.url = f"ws://127.0.0.1:{_port(listening)}"
         yield server

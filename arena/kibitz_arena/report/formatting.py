@@ -186,9 +186,9 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 60 else clock_time(int(seconds))
 
 
-def quantity(count: int, one: str, many: str = "") -> str:
+def quantity(count: int, noun: str) -> str:
     """Format a count with its noun: ``1 game``, ``2 games``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def progress(results: Results) -> str:

@@ -48,7 +48,7 @@ async def running_bot(bot: type[Bot], game: str, seats: int) -> AsyncIterator[Ch
     """Run a bot on a conformance server in this process."""
     box = load_games("plain")
     stop = Shutdown()
-    async with start_conformance_server(box) as server:
+    async with start_conformance_server() as server:
         playing = asyncio.create_task(run(bot, server.url, lobby=LOBBY, name=NAME, stop=stop))
         await server.ready.wait()
         yield CheckContext(

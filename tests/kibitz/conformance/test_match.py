@@ -23,7 +23,7 @@ class ListeningServer(ConformanceServer):
     """A scripted server that stores its messages."""
 
     def __init__(self, views: WantedViews) -> None:
-        super().__init__(load_games("plain"))
+        super().__init__()
         self.views = views
         self.sent: list[ServerMessage] = []
 
@@ -34,7 +34,7 @@ class ListeningServer(ConformanceServer):
 @pytest.mark.parametrize("views", get_args(WantedViews))
 async def test_a_bot_is_told_of_the_view_what_it_asked_for(views: WantedViews) -> None:
     server = ListeningServer(views)
-    game = server.games["tanks"]
+    game = load_games("plain")["tanks"]
     match = ConformanceMatch(server, game, key="m1", seats=4, seat=0, seed=7)
     match._send_snapshot("started")
     for _ in range(20):
