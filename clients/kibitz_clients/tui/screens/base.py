@@ -54,6 +54,13 @@ class BaseScreen(AppScreen[None]):
         self._static_contents.clear()
         self.refresh_content()
 
+    def action_back(self) -> None:
+        self.kibitz_app.navigation.back()
+
+    def action_follow(self) -> None:
+        self.kibitz_app.navigation.follow = not self.kibitz_app.navigation.follow
+        self.refresh_content()
+
     def update_static(self, id: str, content: Text | str | Table) -> None:
         """Update a `Static` if its content changes, because layouts are expensive."""
         if content == self._static_contents.get(id):

@@ -18,8 +18,8 @@ class Confirm(Dialog[bool]):
     """A yes-or-no question."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("y,enter", "answer(True)", "yes"),
-        ("n,escape", "answer(False)", "no"),
+        ("y,enter", "dismiss(True)", "yes"),
+        ("n,escape", "dismiss(False)", "no"),
     ]
 
     def __init__(self, question: str) -> None:
@@ -30,15 +30,12 @@ class Confirm(Dialog[bool]):
         text = Text(self._question + "\n\n")
         yield Static(text.append("y", "bold").append(" yes    ").append("n", "bold").append(" no"))
 
-    def action_answer(self, answer: bool) -> None:
-        self.dismiss(answer)
-
 
 class Keys(Dialog[None]):
     """The list of a screen's keys and their actions."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,question_mark,f1,enter,q", "close", "close"),
+        ("escape,question_mark,f1,enter,q", "dismiss", "close"),
     ]
 
     def __init__(self, title: str, keys: Sequence[tuple[str, str]]) -> None:
@@ -55,9 +52,6 @@ class Keys(Dialog[None]):
             )
         yield Static(text.append("\nescape to close", f"not bold {self.kibitz_app.palette.dim}"))
 
-    def action_close(self) -> None:
-        self.dismiss(None)
-
 
 class Rules(Dialog[None]):
     """The rules of a game on a scrollable page."""
@@ -70,8 +64,8 @@ class Rules(Dialog[None]):
     Rules Markdown { background: $surface; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,f2,enter", "close", "close"),
-        ("q", "close", "close"),
+        ("escape,f2,enter", "dismiss", "close"),
+        ("q", "dismiss", "close"),
     ]
 
     def __init__(self, page: str) -> None:
@@ -87,6 +81,3 @@ class Rules(Dialog[None]):
         page = self.query_one(VerticalScroll)
         page.border_title = "arrow and page keys to scroll, escape to close"
         page.focus()
-
-    def action_close(self) -> None:
-        self.dismiss(None)

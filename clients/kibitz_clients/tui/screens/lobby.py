@@ -181,10 +181,6 @@ class LobbyScreen(BaseScreen):
         if brief is not None:
             self.kibitz_app.navigation.watch_match(brief.match)
 
-    def action_follow(self) -> None:
-        self.kibitz_app.navigation.follow = not self.kibitz_app.navigation.follow
-        self.refresh_content()
-
     def action_ready(self) -> None:
         view, requests = self.view, self.kibitz_app.requests
         mine = view.members.get(requests.player or "") if view else None
@@ -201,9 +197,6 @@ class LobbyScreen(BaseScreen):
 
     def _ask(self, request: Awaitable[object]) -> None:
         self.kibitz_app.requests.send(request, self.answered)
-
-    def action_back(self) -> None:
-        self.kibitz_app.navigation.back()
 
     def action_help(self) -> None:
         self.app.push_screen(Keys("A lobby", KEYS))

@@ -185,10 +185,6 @@ class MatchScreen(BaseScreen):
         elif facts.lobby is not None:
             navigation.show_lobby(facts.lobby)
 
-    def action_follow(self) -> None:
-        self.kibitz_app.navigation.follow = not self.kibitz_app.navigation.follow
-        self.refresh_content()
-
     def action_help(self) -> None:
         self.app.push_screen(Keys("A match", WATCHING_KEYS))
 
