@@ -201,7 +201,7 @@ async def test_a_node_that_was_frozen_writes_nothing_when_it_wakes_up(
         assert after - before == written["kibitz_commit_entries_sum"] + MATCHES
         log = nodes[0].log.read_text()
         assert "this node no longer owns it" in log
-        assert "node a stands by" in log
+        assert "is a standby now" in log
         assert "Traceback" not in log
 
 

@@ -8,8 +8,8 @@ The arrays use the record type and the machine code of the other weights.
 An array is only included if it beat ``stragglers`` in games of
 `kibitz_training.chinese_checkers.plan_games`, on openings that were not used in training: its seats
 had to be ahead in more than half of the games, with 95% confidence. They were ahead in 619 of 1,000
-games with two seats, in 67.3% of 1,200 with three, in 119 of 200 with four (two against two), in
-59.2% of 2,000 with five, and in 59.8% of 400 with six (three against three).
+games with two seats, in 67.3% of 1,200 with three, and in 119 of 200 with four (two against two).
+With five they were ahead in 59.2% of 2,000, with six (three against three) in 59.8% of 400.
 
 The priors are in ``weights/guided-2.json`` to ``guided-6.json``. Those for three and more seats
 were learned at tables with planners. With six seats, at 20 ms per move among planners, a search

@@ -61,7 +61,8 @@ async def test_a_fault_that_arrives_with_the_end_of_the_match_is_found() -> None
             self.violations.append("nonsense after the last move")
 
     server = LateFault("turn")
-    match = ConformanceMatch(server, server.games["line-nim"], key="m1", seats=2, seat=0, seed=7)
+    game = load_games("plain")["line-nim"]
+    match = ConformanceMatch(server, game, key="m1", seats=2, seat=0, seed=7)
     match.others_resign()
     with pytest.raises(FailedError, match="nonsense after the last move"):
         await match.play()
@@ -70,7 +71,7 @@ async def test_a_fault_that_arrives_with_the_end_of_the_match_is_found() -> None
 @pytest.mark.parametrize(("seat", "flags"), [(0, 1), (1, 0)])
 async def test_only_the_flags_of_the_bot_are_noted(seat: int, flags: int) -> None:
     server, control = ListeningServer("turn"), TimeControl.parse("10+0")
-    game = server.games["chinese-checkers"]
+    game = load_games("plain")["chinese-checkers"]
     match = ConformanceMatch(server, game, key="m1", seats=2, seat=seat, seed=7, control=control)
     for _ in range(2):  # clocks do not run in the opening
         match._act(game.legal(match.engine.state.game_state)[0])
