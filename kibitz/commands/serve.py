@@ -509,7 +509,7 @@ def _check_advice(file: Path) -> str:
 def _serve(config: Config, *, web: bool, as_json: bool) -> Any:
     def told(server: Server) -> None:
         where = {"url": server.url, "http_url": server.http_url, "db": str(config.db)}
-        damaged = server.directory.quarantine.count
+        damaged = server.backend.directory.quarantine.count
         if as_json:
             echo_json(json.dumps(where | {"damaged": damaged}))
         else:

@@ -51,7 +51,7 @@ def test_a_screen_has_every_view_and_lines_need_none(name: str, seats: int, tmp_
     make_template(tmp_path)
     with virtual_server(games, tmp_path) as server:
         players = start_match(server, game, seats)
-        [(key, runner)] = server.directory.matches.items()
+        [(key, runner)] = server.backend.registry.matches.items()
         watchers = [server.guest_client(f"w-{wanted}", wanted) for wanted in ("every", "none")]
         for watcher in watchers:
             watcher.ask("watch", match=key)

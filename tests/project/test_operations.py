@@ -17,7 +17,7 @@ import pytest
 
 from docs.generate import exit_statuses, metrics, sources, variables
 from kibitz.commands.serve import SETTINGS, serve
-from kibitz_server.directory.directory import Directory
+from kibitz_server.app.backend import Backend
 from kibitz_server.metrics import GAUGES
 
 ROOT = Path(__file__).parents[2]
@@ -82,7 +82,7 @@ def expressions(node: Any) -> Iterator[str]:
 
 
 def test_every_gauge_of_the_server_has_a_meaning() -> None:
-    returned = re.findall(r'"([a-z_]+)"', inspect.getsource(Directory.gauges))
+    returned = re.findall(r'"([a-z_]+)"', inspect.getsource(Backend.gauges))
     assert {*returned} == {*GAUGES}
 
 

@@ -174,7 +174,7 @@ async def test_a_move_into_a_drain_is_not_refused_and_the_next_server_takes_it(
         await bob.hello("bob")
         lobby = await seated(server.url, [ada, bob])
         turn = await ada.next("your_turn")
-        monkeypatch.setattr(server._store, "flush", disk.wait)
+        monkeypatch.setattr(server.backend.store, "flush", disk.wait)
         draining = asyncio.create_task(server.drain())
         await asyncio.sleep(0)
         move = {"match": turn["match"], "ply": turn["ply"], "action": turn["legal"][0]}
@@ -235,7 +235,7 @@ async def test_a_connection_that_is_gone_is_freed_without_the_garbage_collector(
                 await ada.hello("ada")
                 await ada.ask("list_lobbies")
                 assert living_parts() == {Connection: 1, FrameReader: 1, Peer: 1}
-            await wait_until(lambda: not server.directory.gauges()["connections"])
+            await wait_until(lambda: not server.backend.gauges()["connections"])
             await wait_until(lambda: not living_parts())
         finally:
             gc.enable()
@@ -285,7 +285,7 @@ async def test_a_reader_that_stops_is_gone_in_seconds_and_holds_nobody_up(tmp_pa
         asked = client_frame(b'{"type":"list_games","id":2}') * 200
         await asyncio.get_running_loop().sock_sendall(sock, asked)
         async with asyncio.timeout(10):
-            while server.directory.gauges()["connections"] > 1:
+            while server.backend.gauges()["connections"] > 1:
                 assert (await ada.ask("list_lobbies"))["type"] == "lobbies"
                 await asyncio.sleep(0.02)
         _, figures = await page(server.port, "/metrics")
@@ -492,7 +492,7 @@ async def test_a_house_bot_plays_a_match_and_is_dismissed(tmp_path: Path) -> Non
         end = await play_out(ada)
         assert end["result"]["cause"] == "rules"
         await ada.ask("close", lobby=lobby)
-        await wait_until(lambda: not server.directory.gauges()["house_bots"])
+        await wait_until(lambda: not server.backend.gauges()["house_bots"])
 
 
 @pytest.mark.e2e
@@ -521,7 +521,7 @@ async def test_house_bots_are_named_after_levels_except_in_tournaments(
         seats = [{"kind": "house", "personality": each} for each in personalities]
         wanted = settings(arranged=arranged) | {"seats": seats}
         lobby = (await ada.ask("host", settings=wanted))["lobby"]
-        bots = server.directory.lobbies[lobby].bots
+        bots = server.backend.registry.lobbies[lobby].bots
         await wait_until(lambda: len(bots._processes) == len(seats))
         assert [bot.name for _, bot in bots._processes.values()] == names
         await ada.ask("close", lobby=lobby)
@@ -542,7 +542,7 @@ async def test_a_house_bot_that_crashes_is_named_as_the_cause(tmp_path: Path) ->
         end = await play_out(ada)
         causes = [seat.get("cause") for seat in end["result"]["seats"]]
         assert "crash" in causes
-        found = await transcript(server.directory.store, end["match"])
+        found = await transcript(server.backend.store, end["match"])
         assert found is not None
         notes = [json.loads(line).get("text", "") for line in found.lines]
         assert any("segmentation of faults" in note for note in notes)
@@ -565,7 +565,7 @@ async def test_a_stand_in_plays_on_for_who_went_away(tmp_path: Path) -> None:
             await bob.next("your_turn")
         end = await play_out(ada)
         assert end["result"]["cause"] == "rules"
-        found = await transcript(server.directory.store, end["match"])
+        found = await transcript(server.backend.store, end["match"])
         assert found is not None
         replaced = [entry for entry in map(json.loads, found.lines) if entry["kind"] == "replace"]
         assert [entry["player"]["name"] for entry in replaced] == ["house steady"]
@@ -601,7 +601,9 @@ async def test_a_house_seat_whose_bot_never_starts_is_opened(tmp_path: Path) -> 
         await bob.hello("bob")
         lobby = (await ada.ask("host", settings=housed("broken")))["lobby"]
         await ada.ask("join", lobby=lobby)
-        await wait_until(lambda: bool(server.directory.lobbies[lobby].engine.state.seats.abandoned))
+        await wait_until(
+            lambda: bool(server.backend.registry.lobbies[lobby].engine.state.seats.abandoned)
+        )
         assert (await bob.ask("join", lobby=lobby))["type"] == "done"
         for player in (ada, bob):
             await player.ask("ready", lobby=lobby)
@@ -628,7 +630,7 @@ async def test_a_house_bot_s_parameters_are_checked_when_the_lobby_is_opened(
         refused = await ada.ask("host", settings=settings(spectating=shoulder))
         assert refused["code"] == "bad_option"
         assert "0 to 1" in refused["message"]
-        assert server.directory.gauges()["house_bots"] == 0
+        assert server.backend.gauges()["house_bots"] == 0
 
 
 @pytest.mark.e2e
@@ -691,5 +693,5 @@ async def test_house_bots_end_with_their_server(tmp_path: Path) -> None:
             view = await ada.next_lobby()
             if view["lobby"] == lobby and view["members"]:
                 break
-        assert server.directory.gauges()["house_bots"] == 1
-    assert server.directory.gauges()["house_bots"] == 0
+        assert server.backend.gauges()["house_bots"] == 1
+    assert server.backend.gauges()["house_bots"] == 0

@@ -143,7 +143,7 @@ class _ScenarioRunner:
 
     @property
     def _runner(self) -> MatchRunner:
-        return self._server.directory.matches[self._match]
+        return self._server.backend.registry.matches[self._match]
 
     # --- the lobby ---
 

@@ -1,11 +1,11 @@
 """Nodes, their database and their clients in one thread on virtual time, reproducible by a seed.
 
 As in `simulation`, everything above the sockets and the storage is the real code, on each node:
-`Directory` with `Failover`, the runners, `Connection`, and the server's clock. Below it are the
+`Backend` with `Failover`, the runners, `Connection`, and the server's clock. Below it are the
 nodes' stores (`fake_store`), the in-memory database that they share, and unreliable links to it
 (`fake_database`):
 
-    Session --frames--> proxy --> Peer -- Directory -- FakeNodeStore --cut, in doubt--> FakeDatabase
+    Session --frames--> proxy --> Peer -- Backend -- FakeNodeStore --cut, in doubt--> FakeDatabase
                                   `--- killed, frozen, taken down: of each node ---'   killed, slow
 
 Each node's clock is wrong by a different number of minutes. `violations` lists the errors, each
@@ -41,9 +41,9 @@ from kibitz_protocol.wire.messages import Refused
 from kibitz_protocol.wire.records import Moved, Result
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts import identity, tickets
-from kibitz_server.directory import directory as directory_directory
+from kibitz_server.app.backend import Backend
 from kibitz_server.directory import match_setup
-from kibitz_server.directory.directory import Directory
+from kibitz_server.handlers import hosting
 from kibitz_server.match.record import read_entry
 from kibitz_server.match.state import BrokenLog
 from kibitz_server.net.connection import Connection
@@ -120,7 +120,7 @@ class Process:
         self.serves_since: float | None = None
         self.sockets: list[NodeConnection] = []
         self.store: FakeNodeStore
-        self.directory: Directory
+        self.backend: Backend
         self.port: PeerContext
 
     def start(self) -> None:
@@ -130,42 +130,42 @@ class Process:
         self.store = FakeNodeStore(node.link, identity, loop.loop, clock=node.monotonic)
         self.store.on_failure = self._failed
         clock = ServerClock(loop.loop, node.monotonic_ns)
-        self.directory, self.port = build_server(
+        self.backend, self.port = build_server(
             loop, node.simulation.game, self.store, clock.milliseconds, self.spawn, lag=clock.lag_ms
         )
-        self.directory.restore()
+        self.backend.restore()
         clock.start()
         self.port.timeouts.start()
-        assert self.directory.failover is not None
-        self.spawn(self.directory.failover.run)
+        assert self.backend.failover is not None
+        self.spawn(self.backend.failover.run)
 
     def spawn(self, work: Callable[[], Awaitable[None]]) -> None:
         self.loop.create_task(cast(Any, work()))
 
     def _failed(self, error: StoreError) -> None:
         """Shut down; the supervisor restarts the node."""
-        self.directory.stop()
+        self.backend.stop()
         self.node.simulation.scheduler.call_after(0.1, lambda: self.node.ended(self))
 
     @property
     def open(self) -> bool:
         """Whether the node accepts clients."""
-        return self.loop.enter(lambda: self.directory.open)
+        return self.loop.enter(lambda: self.backend.open)
 
     @property
     def ready(self) -> bool:
-        return self.loop.enter(lambda: self.directory.ready())
+        return self.loop.enter(lambda: self.backend.ready())
 
     async def drain(self) -> None:
         """Shut down as after SIGTERM."""
-        self.directory.stop()
+        self.backend.stop()
         with_deadline = asyncio.wait_for(self.store.flush(), 3.0)
         try:
             await with_deadline
             await self.store.nodes.leave()
         except (TimeoutError, StoreError):
             pass  # other nodes take its lobbies over later
-        self.directory.send_farewell()
+        self.backend.send_farewell()
         await self.store.close(3.0)
         self.node.simulation.scheduler.call_after(0.0, lambda: self.node.ended(self))
 
@@ -368,8 +368,8 @@ class NodesSimulation(Simulation):
         if missing is not None:
             self._judge_missing(actor, missing[1].decode())
 
-    def directories(self) -> Iterable[Directory]:
-        return [node.process.directory for node in self.nodes if node.process is not None]
+    def backends(self) -> Iterable[Backend]:
+        return [node.process.backend for node in self.nodes if node.process is not None]
 
     def _judge_missing(self, actor: SimulatedClient, key: str) -> None:
         row = self.database.find(key)
@@ -477,7 +477,7 @@ class NodesSimulation(Simulation):
                 self._inject_repeatedly(rate * len(self.nodes), partial(self._any_node, fault))
             self._inject_repeatedly(self.rates.outages, self._kill_database)
             self._inject_repeatedly(self.rates.slow, self._slow_database)
-            self._directory = cast(Directory, self)  # there is always a node that may start
+            self._backend = cast(Backend, self)  # there is always a node that may start
             self._run_matches()
             self.scheduler.run_until(
                 max(self.scheduler.now, 1000.0 + self.rates.fault_seconds) + 28
@@ -494,10 +494,10 @@ class NodesSimulation(Simulation):
         chances, clock = SeededSecrets(f"secrets {self.seed}"), _NodeTime(self)
         errors = _Errors(self)
         with ExitStack() as stack:
-            for module in (directory_directory, identity, tickets):
+            for module in (hosting, identity, tickets):
                 stack.enter_context(patch.object(module, "secrets", chances))
             stack.enter_context(patch.object(identity, "time", clock))
-            for module in (directory_directory, match_setup):
+            for module in (hosting, match_setup):
                 stack.enter_context(patch.object(module, "utc_now", lambda: FIXED_UTC))
             for name in ("kibitz.store", "kibitz.directory", "kibitz.tails"):
                 logger = logging.getLogger(name)
@@ -541,7 +541,7 @@ class NodesSimulation(Simulation):
             process = node.process
             if process is None or not node.awake:
                 continue
-            tails = process.directory.tails
+            tails = process.backend.directory.tails
             if tails is not None and tails.spectators:
                 self.count("looks at tails")
             if process.loop.exceptions:
@@ -551,7 +551,7 @@ class NodesSimulation(Simulation):
             else:
                 process.serves_since = process.serves_since or self.scheduler.now
                 self._judge_serving(node.name, process.serves_since, streams)
-            for key in process.directory.lobbies:
+            for key in process.backend.registry.lobbies:
                 if process.open and served.setdefault(key, node.name) != node.name:
                     self.wrong(f"lobby {key} is served by {served[key]} and by {node.name}")
                 owner = streams[key].node if key in streams else node.name

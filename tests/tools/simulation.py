@@ -1,10 +1,10 @@
 """A server, its disk and its clients in one thread on virtual time, reproducible by a seed.
 
-Everything above the sockets is the real code: `Directory`, runners of matches and lobbies,
+Everything above the sockets is the real code: `Backend`, runners of matches and lobbies,
 `Connection` with its frames, `Store` with its SQLite file, and on the other side the clients'
 `Session`. The layers between and below are simulated with one random source:
 
-    Session --frames--> connection --late, cut, reset--> Peer -- Directory -- Store --late--> disk
+    Session --frames--> connection --late, cut, reset--> Peer -- Backend -- Store --late--> disk
                                                          `------ killed, started again ------'
 
 A commit takes time. A crash may happen before the commit, or between the commit and its
@@ -44,11 +44,10 @@ from kibitz_protocol.wire.messages import Event, Finished, Refused
 from kibitz_protocol.wire.records import Cause, Entry, Moved, Result
 from kibitz_protocol.wire.visibility import PUBLIC, Viewer, WantedViews
 from kibitz_server.accounts import identity
-from kibitz_server.directory import directory as directory_directory
+from kibitz_server.app.backend import Backend
 from kibitz_server.directory import match_setup
-from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.registry import Registry
-from kibitz_server.handlers.requests import RequestHandlers
+from kibitz_server.handlers import hosting
 from kibitz_server.lobby.views import lobby_brief
 from kibitz_server.match.record import read_entry, read_setup, restore
 from kibitz_server.match.visibility import replay
@@ -331,7 +330,7 @@ class Simulation:
         self._over = False
         self._trace = hashlib.sha256()
         self._links: list[SimulatedConnection] = []
-        self._directory: Directory | None = None
+        self._backend: Backend | None = None
         self._path = self.directory / f"{self.seed}.db"
 
     # --- common methods ---
@@ -381,17 +380,17 @@ class Simulation:
             loop.spawn(work, self.delay(0.02))
 
         store = self._store = self.store_type(self._path, loop, self, self.rates.journal_bytes)
-        self._directory, self._port = build_server(loop, self.game, store, clock, spawn)
-        self._directory.restore()
+        self._backend, self._port = build_server(loop, self.game, store, clock, spawn)
+        self._backend.restore()
         self._port.timeouts.start()
 
     def crash(self) -> None:
         """Kill the server: its memory is lost, its sockets are reset, its disk is kept."""
-        if self._directory is None:
+        if self._backend is None:
             return
         self.crashes += 1
         self._loop.stop()
-        self._directory = None
+        self._backend = None
         self._store.crash()
         for link in self._links:
             link.server_gone = True
@@ -400,7 +399,7 @@ class Simulation:
         self.scheduler.call_after(0.05 + self.delay(2.0), self.start)
 
     def connect(self, actor: SimulatedClient) -> SimulatedConnection | None:
-        if self._directory is None:
+        if self._backend is None:
             return None
         link = SimulatedConnection(self, self._loop, actor)
         self._links.append(link)
@@ -453,9 +452,9 @@ class Simulation:
         """Run to the end and check for errors; the results are in `wrongs` and `trace`."""
         chances = SeededSecrets(f"secrets {self.seed}")
         with ExitStack() as stack:
-            for module in (directory_directory, identity):
+            for module in (hosting, identity):
                 stack.enter_context(patch.object(module, "secrets", chances))
-            for module in (directory_directory, match_setup):
+            for module in (hosting, match_setup):
                 stack.enter_context(patch.object(module, "utc_now", lambda: FIXED_UTC))
             self.start()
             watchers = [SimulatedSpectator(self, f"w{n}") for n in range(self.rates.lobbies)]
@@ -477,27 +476,25 @@ class Simulation:
 
     def _run_matches(self) -> None:
         wanted = self.rates.lobbies * self.rates.games
-        while self.ended_count < wanted or self._directory is None:
+        while self.ended_count < wanted or self._backend is None:
             if self.scheduler.now > 1000.0 + self.time_limit_s or not self.scheduler.run_next():
                 self.violations.append(f"{self.ended_count} of {wanted} matches ended")
                 break
         self._over = True
         end = self.scheduler.now + 1
-        while (
-            self._directory is not None and self.scheduler.now < end and self.scheduler.run_next()
-        ):
+        while self._backend is not None and self.scheduler.now < end and self.scheduler.run_next():
             pass
 
     # --- judgement ---
 
-    def directories(self) -> Iterable[Directory]:
-        """Return the directories of all running servers."""
-        return () if self._directory is None else (self._directory,)
+    def backends(self) -> Iterable[Backend]:
+        """Return the backends of all running servers."""
+        return () if self._backend is None else (self._backend,)
 
     def check_lobbies(self) -> None:
         """Compare what the servers store about their lobbies with the states of these."""
-        for directory in self.directories():
-            self._check_registry(directory.registry)
+        for backend in self.backends():
+            self._check_registry(backend.directory.registry)
 
     def _check_registry(self, registry: Registry) -> None:
         self.violations += (
@@ -589,12 +586,12 @@ def build_server(
     spawn: Callable[[Callable[[], Awaitable[None]]], None],
     *,
     lag: Callable[[], int] = int,
-) -> tuple[Directory, PeerContext]:
+) -> tuple[Backend, PeerContext]:
     """Build a server like the real one, without a listener and without starting it."""
     tariff = RateLimits(socket=UNLIMITED, account=UNLIMITED, address=UNLIMITED)
     door = Connections(loop.loop, tariff, Quotas(lobbies=1000))
     figures = Metrics()
-    directory = Directory(
+    backend = Backend(
         loop=loop.loop,
         clock=clock,
         lag=lag,
@@ -612,7 +609,7 @@ def build_server(
     port = PeerContext(
         loop=loop.loop,
         clock=clock,
-        handler=RequestHandlers(directory),
+        handler=backend.handlers,
         registry=door,
         pages=cast(http.PageSource, None),
         metrics=figures,
@@ -623,7 +620,7 @@ def build_server(
         send_limits=SendLimits(),
         spawn=spawn,
     )
-    return directory, port
+    return backend, port
 
 
 def make_template(directory: Path) -> Path:

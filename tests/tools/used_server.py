@@ -45,7 +45,7 @@ class UsedServer:
 
     def running(self, match: str) -> tuple[bytes, int] | None:
         """Return the state and the last entry of a running match."""
-        match_runner = self.server.directory.matches.get(match)
+        match_runner = self.server.backend.registry.matches.get(match)
         return (
             None
             if match_runner is None
@@ -83,7 +83,7 @@ def start_match(server: VirtualServer, *players: ScriptedClient, **settings: Any
 def play_plies(server: VirtualServer, match: str, plies: int, *players: ScriptedClient) -> None:
     by_name = {player.name: player for player in players}
     for _ in range(plies):
-        match_runner = server.directory.matches[match]
+        match_runner = server.backend.registry.matches[match]
         game, state = match_runner.engine.state.game, match_runner.engine.state.game_state
         action = game.encode(state, game.legal(state)[0]).to_wire()
         mover = by_name[match_runner.state.players[match_runner.engine.state.to_act].name]

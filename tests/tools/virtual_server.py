@@ -22,11 +22,10 @@ from kibitz_games.core.game import Game
 from kibitz_protocol.wire.visibility import WantedViews
 from kibitz_server.accounts import identity
 from kibitz_server.accounts.token_admin import TokenAdmin
-from kibitz_server.directory import directory as directory_directory
+from kibitz_server.app.backend import Backend
 from kibitz_server.directory import match_setup
-from kibitz_server.directory.directory import Directory
+from kibitz_server.handlers import hosting
 from kibitz_server.handlers.pages import RecordPages
-from kibitz_server.handlers.requests import RequestHandlers
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.connection import Connection
 from kibitz_server.net.connections import Connections, Quotas
@@ -211,7 +210,7 @@ class VirtualServer:
         figures = Metrics()
         self.store = ReliableStore(self.path, loop, cast(Any, None))
         self._running = True
-        self.directory = Directory(
+        self.backend = Backend(
             loop=loop.loop,
             clock=self._milliseconds,
             store=self.store,
@@ -224,17 +223,17 @@ class VirtualServer:
             connections=connections,
             spawn=self._spawn,
         )
-        figures.gauges = self.directory.gauges
+        figures.gauges = self.backend.gauges
         turns = TurnBudget(loop.loop)
         sweep = Timeouts(loop.loop, TimeoutConfig(pong_s=1e9, sweep_s=0.1), turns)
-        records = RecordPages(self.store, self.directory.quarantine, notes=False)
+        records = RecordPages(self.store, self.backend.directory.quarantine, notes=False)
         self.port = PeerContext(
             loop=loop.loop,
             clock=self._milliseconds,
-            handler=RequestHandlers(self.directory),
+            handler=self.backend.handlers,
             registry=connections,
             pages=PageSource(
-                self.directory.ready, figures.page, records.record, records.analysis, records.hint
+                self.backend.ready, figures.page, records.record, records.analysis, records.hint
             ),
             metrics=figures,
             batcher=WriteBatcher(loop.loop),
@@ -245,7 +244,7 @@ class VirtualServer:
             spawn=self._spawn,
         )
         try:
-            self.directory.restore()
+            self.backend.restore()
         except BaseException:
             self.close()
             raise
@@ -312,9 +311,9 @@ def virtual_server(games: Mapping[str, Game], directory: Path) -> Iterator[Virtu
     shutil.copy(directory / "template.db", path)
     with ExitStack() as stack:
         chances = SeededSecrets("parlour")
-        for module in (directory_directory, identity):
+        for module in (hosting, identity):
             stack.enter_context(patch.object(module, "secrets", chances))
-        for module in (directory_directory, match_setup):
+        for module in (hosting, match_setup):
             stack.enter_context(patch.object(module, "utc_now", lambda: FIXED_UTC))
         server = VirtualServer(games, path)
         try:

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 
 from kibitz_games.core.game import Game
+from kibitz_server.app.backend import Backend
 from kibitz_server.app.config import Config
 from kibitz_server.app.task_set import TaskSet
 from kibitz_server.directory.analyses import (
@@ -19,11 +20,9 @@ from kibitz_server.directory.analyses import (
     AnalysisLimits,
     AnalysisProcesses,
 )
-from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.hints import Hints
 from kibitz_server.directory.rules import CompileCommand, Rules
 from kibitz_server.handlers.pages import RecordPages
-from kibitz_server.handlers.requests import RequestHandlers
 from kibitz_server.housebots.catalog import BotLauncher
 from kibitz_server.maintenance.retention import Retention
 from kibitz_server.metrics import Metrics
@@ -39,7 +38,6 @@ from kibitz_server.net.timeouts import Timeouts
 from kibitz_server.net.token_watch import CHECK_INTERVAL_S, SHARED_INTERVAL_S, watch_tokens
 from kibitz_server.net.turn_budget import TurnBudget
 from kibitz_server.storage.errors import StoreError
-from kibitz_server.storage.interface import Store
 from kibitz_server.storage.opening import open_store
 
 LOG = logging.getLogger("kibitz.app")
@@ -60,30 +58,28 @@ class Server:
     def __init__(
         self,
         config: Config,
-        directory: Directory,
+        backend: Backend,
         listener: asyncio.Server,
         timeouts: Timeouts,
         clock: ServerClock,
         tasks: TaskSet,
-        store: Store,
         port: int,
     ) -> None:
         self.config = config
         self.port = port
         """The port that it listens on."""
-        self.directory = directory
+        self.backend = backend
         self._listener = listener
         self._timeouts = timeouts
         self._clock = clock
         self._tasks = tasks
-        self._store = store
         self.failure: StoreError | None = None
         """The error that made the server shut down: another server has taken over its database."""
         self.failed = asyncio.Event()
         self._draining: asyncio.Task[None] | None = None
-        store.on_failure = self._fail
-        if store.failure is not None:
-            self._fail(store.failure)
+        backend.store.on_failure = self._fail
+        if backend.store.failure is not None:
+            self._fail(backend.store.failure)
 
     @property
     def url(self) -> str:
@@ -109,42 +105,42 @@ class Server:
         """Shut down at once, because nothing can be written to disk any more."""
         LOG.critical("%s; shutting down", error)
         self.failure = error
-        self.directory.stop()
+        self.backend.stop()
         self.failed.set()
         if self._draining is None:
             self._draining = asyncio.ensure_future(self._drain())
 
     async def _drain(self) -> None:
         self._listener.close()
-        self.directory.stop()
+        self.backend.stop()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._store.flush(), self.config.drain_s / 3)
+            await asyncio.wait_for(self.backend.store.flush(), self.config.drain_s / 3)
         await self._leave()
-        self.directory.send_farewell()
-        self.directory.house_bots.close()
+        self.backend.send_farewell()
+        self.backend.house_bots.close()
         await self._wait_disconnected()
         self._timeouts.stop()
         self._clock.stop()
         await self._tasks.close()
-        await self._store.close(self.config.drain_s / 2)
+        await self.backend.store.close(self.config.drain_s / 2)
 
     async def _leave(self) -> None:
         """Let other nodes take over the lobbies, because this one has finished writing."""
-        if self._store.nodes is None or self.failure is not None:
+        if self.backend.store.nodes is None or self.failure is not None:
             return
         try:
-            await self._store.nodes.leave()
+            await self.backend.store.nodes.leave()
         except StoreError as error:
             LOG.warning("cannot tell the other nodes that this one is leaving: %s", error)
 
     async def _wait_disconnected(self) -> None:
         """Wait until all peers have disconnected; abort those that do not in time."""
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.directory.connections.wait_closed(), self.config.drain_s)
-        for peer in list(self.directory.connections.peers):
+            await asyncio.wait_for(self.backend.connections.wait_closed(), self.config.drain_s)
+        for peer in list(self.backend.connections.peers):
             peer.abort()
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.directory.connections.wait_closed(), 1)
+            await asyncio.wait_for(self.backend.connections.wait_closed(), 1)
 
 
 @asynccontextmanager
@@ -196,7 +192,7 @@ async def _start(
     turns = TurnBudget(loop)
     timeouts = Timeouts(loop, config.patience, turns, metrics.loop_lag.observe, clock.seconds)
     url = config.url("ws", port)
-    directory = Directory(
+    backend = Backend(
         loop=loop,
         clock=clock.milliseconds,
         lag=clock.lag_ms,
@@ -215,12 +211,12 @@ async def _start(
         rules=rules,
         operators=config.operators,
     )
-    directory.accounts.public_boards = config.public_boards
-    metrics.gauges = directory.gauges
-    records = _record_pages(config, directory, tasks, url, analysis_command)
-    context = _peer_context(config, directory, metrics, timeouts, turns, site, records)
+    backend.accounts.public_boards = config.public_boards
+    metrics.gauges = backend.gauges
+    records = _record_pages(config, backend, tasks, url, analysis_command)
+    context = _peer_context(config, backend, metrics, timeouts, turns, site, records, clock, tasks)
     try:
-        await directory.restore_when_loaded()
+        await backend.restore_when_loaded()
         listener = await loop.create_server(
             lambda: Connection(context), sock=sock, backlog=LISTEN_BACKLOG
         )
@@ -231,21 +227,21 @@ async def _start(
         raise
     clock.start()
     timeouts.start()
-    _begin_upkeep(config, directory, tasks)
-    return Server(config, directory, listener, timeouts, clock, tasks, store, port)
+    _begin_upkeep(config, backend, tasks)
+    return Server(config, backend, listener, timeouts, clock, tasks, port)
 
 
 def _record_pages(
     config: Config,
-    directory: Directory,
+    backend: Backend,
     tasks: TaskSet,
     url: str,
     analysis_command: AnalysisCommand | None,
 ) -> RecordPages:
-    store, quarantine = directory.store, directory.quarantine
+    store, quarantine = backend.store, backend.directory.quarantine
     if analysis_command is None:
         return RecordPages(store, quarantine, notes=config.notes)
-    hints = Hints(directory.matches)
+    hints = Hints(backend.registry.matches)
     moves = AnalysisProcesses(analysis_command, url, position=hints.position)
     return RecordPages(
         store,
@@ -258,53 +254,55 @@ def _record_pages(
 
 def _peer_context(
     config: Config,
-    directory: Directory,
+    backend: Backend,
     metrics: Metrics,
     timeouts: Timeouts,
     turns: TurnBudget,
     site: Site | None,
     records: RecordPages,
+    clock: ServerClock,
+    tasks: TaskSet,
 ) -> PeerContext:
     """Return the state shared by the server's connections."""
-    connections = directory.connections
+    loop, connections = asyncio.get_running_loop(), backend.connections
     return PeerContext(
-        loop=directory.loop,
-        clock=directory.clock,
-        handler=RequestHandlers(directory),
+        loop=loop,
+        clock=clock.milliseconds,
+        handler=backend.handlers,
         registry=connections,
         pages=PageSource(
-            directory.ready, metrics.page, records.record, records.analysis, records.hint
+            backend.ready, metrics.page, records.record, records.analysis, records.hint
         ),
         site=site,
         metrics=metrics,
-        batcher=WriteBatcher(directory.loop),
+        batcher=WriteBatcher(loop),
         timeouts=timeouts,
         turns=turns,
         rate_limits=connections.rate_limits,
         send_limits=config.allowance,
-        servers=directory.other_urls,
+        servers=lambda: backend.directory.others.urls,
         access=config.access_policy(),
         downloads=Downloads(config.download_limits()),
         guest_networks=connections.guest_networks,
-        spawn=directory.spawn,
+        spawn=tasks.spawn,
     )
 
 
-def _begin_upkeep(config: Config, directory: Directory, tasks: TaskSet) -> None:
+def _begin_upkeep(config: Config, backend: Backend, tasks: TaskSet) -> None:
     """Start the background tasks, which run until the server shuts down."""
     retention = Retention(
-        directory.store.expiry,
+        backend.store.expiry,
         config.keeping,
-        is_busy=directory.is_busy,
-        on_deleted=directory.registry.forget_matches,
+        is_busy=backend.is_busy,
+        on_deleted=backend.registry.forget_matches,
     )
     tasks.spawn(retention.run)
-    every_s = CHECK_INTERVAL_S if directory.store.nodes is None else SHARED_INTERVAL_S
-    connections, accounts = directory.connections, directory.accounts
+    every_s = CHECK_INTERVAL_S if backend.store.nodes is None else SHARED_INTERVAL_S
+    connections, accounts = backend.connections, backend.accounts
     tasks.spawn(lambda: watch_tokens(lambda: connections.peers, accounts, every_s))
-    tasks.spawn(directory.rules.compile_all)
-    if directory.failover is not None:
-        tasks.spawn(directory.failover.run)
+    tasks.spawn(backend.rules.compile_all)
+    if backend.failover is not None:
+        tasks.spawn(backend.failover.run)
 
 
 def _listen(host: str, port: int) -> socket.socket:

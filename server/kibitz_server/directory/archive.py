@@ -8,7 +8,7 @@ lookup. Reading the log and replaying it in a thread is expensive, so it waits i
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -24,20 +24,21 @@ from kibitz_protocol.wire.visibility import REFEREE, Viewer, WantedViews
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.jobs import JobQueue
+from kibitz_server.directory.rules import Rules
 from kibitz_server.lobby import entries as lobby_entries
 from kibitz_server.match import branch as match_branch
 from kibitz_server.match import record
 from kibitz_server.match import report as match_report
 from kibitz_server.match.engine import MatchEngine
 from kibitz_server.match.history import NO_EVENTS, Page, read_page
-from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.runner import MatchContext, MatchRunner
 from kibitz_server.match.shown import seat_in
 from kibitz_server.match.state import BrokenLog, MatchState
 from kibitz_server.match.watched import WatchedMatch
 from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
 from kibitz_server.storage.quarantine import SetAside
-from kibitz_server.storage.streams import Closed, Kind
+from kibitz_server.storage.streams import Closed, Kind, Stream
 
 LAST_ENTRY: Final = 2**53
 """A number that is higher than those of all entries of any match."""
@@ -54,16 +55,26 @@ class RequestDeclined(Exception):
 class Archive:
     """The past of a server's matches and lobbies."""
 
-    def __init__(self, directory: Directory, jobs: JobQueue) -> None:
-        self.directory = directory
-        self._jobs = jobs
+    def __init__(
+        self,
+        directory: Directory,
+        matches: MatchContext,
+        games: Mapping[str, Game],
+        rules: Rules,
+    ) -> None:
+        """`matches` is the context of all matches that are loaded again."""
+        self._directory = directory
+        self._matches = matches
+        self._games = games
+        self._rules = rules
+        self._jobs = JobQueue()
 
     # --- reports ----------------------------------------------------------------------------
 
     async def report(self, peer: Peer, identity: Identity, request: AskReport) -> Reported:
         """Return reports about a finished match: about the player's seats, or all for the host."""
         key = request.match
-        if key in self.directory.matches:
+        if key in self._directory.registry.matches:
             raise RequestDeclined(Code.WRONG_STATE, "the match is not over")
         closed, setup, game = await self._closed_match(key)
         hosts = await self._hosts(identity.key, setup.lobby)
@@ -93,7 +104,8 @@ class Archive:
         """Return whether a player is the host of a lobby, or was the host of a closed one."""
         if lobby is None:
             return False
-        running = self.directory.lobbies.get(lobby) or self.directory.registry.closing.get(lobby)
+        registry = self._directory.registry
+        running = registry.lobbies.get(lobby) or registry.closing.get(lobby)
         if running is not None:
             return running.engine.state.host.player == player
         try:
@@ -110,7 +122,7 @@ class Archive:
 
     async def history(self, peer: Peer, identity: Identity, request: History) -> EventList:
         """Return events from this viewer's point of view."""
-        match = self.directory.watched(request.match)
+        match = self._directory.watched(request.match)
         if match is None or match.shown.result is not None:
             page = await self._history_of_finished(peer, identity, request)
         else:
@@ -163,7 +175,7 @@ class Archive:
             lines = await self._entries(setup.match, source, 1, last)
         else:
             newest = source.spectators.seq if own is None else source.stream.durable
-            lines = await self.directory.store.lines(source.stream, 1, min(last, newest))
+            lines = await self._matches.store.lines(source.stream, 1, min(last, newest))
 
         def read() -> Page:
             match = MatchState(game, setup)
@@ -179,11 +191,12 @@ class Archive:
         if all(player.player != identity.key for player in _players(closed)):
             raise RequestDeclined(Code.NOT_SEATED, "you have no seat in this match")
         async with self._job_turn(peer, identity):
-            runner = self.directory.registry.recently_finished.get(match)
+            runner = self._directory.registry.recently_finished.get(match)
             if runner is None:
                 lines = await self._entries(match, closed.number, 1, LAST_ENTRY)
                 state = await asyncio.to_thread(record.restore, game, [closed.head, *lines])
-                runner = self.directory.finished_match(MatchEngine(state), len(lines))
+                stream = Stream(0, match, "match", tail=len(lines), durable=len(lines), closed=True)
+                runner = MatchRunner(self._matches, MatchEngine(state), stream, listed=False)
         return runner
 
     # --- branches ---------------------------------------------------------------------------
@@ -193,7 +206,7 @@ class Archive:
     ) -> tuple[Setup, BranchStart]:
         """Return a finished match's setup and first plies; everybody may read its record."""
         key, path = branch.match, "settings.branch"
-        running = self.directory.watched(key)
+        running = self._directory.watched(key)
         if running is not None and running.shown.result is None:
             raise RequestDeclined(Code.WRONG_STATE, f"{path}.match: match {key!r} is not over")
         closed, setup, game = await self._closed_match(key)
@@ -241,8 +254,7 @@ class Archive:
     @asynccontextmanager
     async def _job_turn(self, peer: Peer, identity: Identity) -> AsyncIterator[None]:
         """Wait for the player's turn. Raises `RequestDeclined` if the connection closes."""
-        people = self.directory.connections.guest_networks.people(peer.address)
-        async with self._jobs.turn(identity.key, counted_address(peer), people):
+        async with self._jobs.turn(identity.key, counted_address(peer), peer.people):
             if peer.leaving:
                 raise RequestDeclined(Code.UNAVAILABLE, "the connection was closed")
             yield
@@ -250,24 +262,24 @@ class Archive:
     async def _entries(
         self, key: str, number: int, first: int, last: int, kind: Kind = "match"
     ) -> list[bytes]:
-        with self.directory.quarantine.reading(kind, key):
-            return await self.directory.store.entries(number, first, last)
+        with self._directory.quarantine.reading(kind, key):
+            return await self._matches.store.entries(number, first, last)
 
     async def _closed(self, kind: Kind, key: str) -> Closed | None:
-        with self.directory.quarantine.reading(kind, key):
-            return await self.directory.store.closed(key)
+        with self._directory.quarantine.reading(kind, key):
+            return await self._matches.store.closed(key)
 
     async def _closed_match(self, key: str) -> tuple[Closed, Setup, Game]:
         closed = await self._closed("match", key)
         if closed is None or closed.kind != "match":
-            if self.directory.quarantine.reason(key) is not None:
+            if self._directory.quarantine.reason(key) is not None:
                 raise SetAside(key)
             raise RequestDeclined(Code.NO_SUCH_MATCH, f"no match {key!r}")
         setup = record.read_setup(closed.head)
-        game = self.directory.games.get(setup.game)
+        game = self._games.get(setup.game)
         if game is None:
             raise RequestDeclined(Code.UNKNOWN_GAME, f"no game {setup.game!r} on this server")
-        await self.directory.rules.load([setup.game])
+        await self._rules.load([setup.game])
         return closed, setup, game
 
 

@@ -23,7 +23,7 @@ from typing import Final, TypeVar
 from kibitz_protocol.wire.lobbies import LadderTable, LobbyBrief, MatchBrief
 from kibitz_protocol.wire.merge_patch import difference
 from kibitz_protocol.wire.messages import HallChanged, HallNews
-from kibitz_server.directory.other_nodes import LobbyLine, OtherNodes
+from kibitz_server.directory.other_nodes import OtherNodes
 from kibitz_server.directory.registry import Registry
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
@@ -55,9 +55,8 @@ class Hall:
         spawn: Callable[[Callable[[], Awaitable[None]]], None],
         registry: Registry,
         rating_log: RatingLog,
-        others: OtherNodes | None,
+        others: OtherNodes,
     ) -> None:
-        """`others` provides the lobbies of other nodes; None for a single server."""
         self._loop = loop
         self._spawn = spawn
         self._registry = registry
@@ -156,7 +155,7 @@ class Hall:
             if lobby.stored and lobby.shown.settings.listed
         ]
         known = {} if self._told is None else self._told.matches
-        elsewhere = self._elsewhere()
+        elsewhere = list(self._others.listed())
         lobbies_there = [line.brief for line in elsewhere if line.brief is not None]
         matches_there = [match for line in elsewhere for match in line.matches]
         lobbies_here = (
@@ -177,10 +176,6 @@ class Hall:
             lobbies_in_all=len(lobbies) + len(lobbies_there),
             matches_in_all=len(matches) + len(matches_there),
         )
-
-    def _elsewhere(self) -> list[LobbyLine]:
-        """Return the lobbies of other nodes."""
-        return [] if self._others is None else list(self._others.listed())
 
     def _finished(self) -> Iterator[MatchBrief]:
         """Yield the last finished matches, each with its sequence number."""

@@ -71,8 +71,8 @@ def node_key(name: str) -> str:
 class OtherNodes:
     """Finds the lobbies, matches and players of other nodes."""
 
-    def __init__(self, url: str, seconds: Callable[[], float]) -> None:
-        """`url` is this node's own, and `seconds` a monotonic clock."""
+    def __init__(self, url: str | None, seconds: Callable[[], float]) -> None:
+        """`url` is this node's own, None for a single server; `seconds` is a monotonic clock."""
         self._url = url
         self._seconds = seconds
         self._nodes: dict[str, OtherNode] = {}

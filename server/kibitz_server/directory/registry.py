@@ -6,9 +6,14 @@ from collections import OrderedDict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat
+from kibitz_server.lobby.commands import VacateSeat
 from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.lobby.views import lobby_brief
 from kibitz_server.match import lifecycle
+from kibitz_server.match.commands import Leave
 from kibitz_server.match.runner import MatchRunner
+from kibitz_server.match.shown import seat_in
+from kibitz_server.storage.streams import CallWaiter
 
 MAX_RECENTLY_FINISHED = 256
 """The number of finished matches that stay in memory."""
@@ -22,6 +27,8 @@ class Registry:
     def __init__(self) -> None:
         self.draining = False
         """Whether the server is shutting down, so that nothing starts or is reloaded."""
+        self.restored = False
+        """Whether the open matches and lobbies have been restored."""
         self.matches: dict[str, MatchRunner] = {}
         self.lobbies: dict[str, LobbyRunner] = {}
         self.recently_finished: OrderedDict[str, MatchRunner] = OrderedDict()
@@ -46,6 +53,11 @@ class Registry:
         """The lobbies with a seat reserved for each player."""
         self._seats: dict[str, tuple[str, ...]] = {}
         """The running matches in which each player has or had a seat."""
+
+    @property
+    def up(self) -> bool:
+        """Whether pages are served; true for standby nodes too."""
+        return self.restored and not self.draining
 
     def runner(self, key: str) -> MatchRunner | LobbyRunner | None:
         """Return the runner of a running match or an open lobby."""
@@ -94,6 +106,13 @@ class Registry:
         """Notify a house bot's matches that its process has ended; pass them its last output."""
         for match in self.matches_of(player):
             lifecycle.house_bot_ended(match, player, last_words)
+
+    def vacate_seat(self, vacate: VacateSeat) -> None:
+        """Take a player out of a running match."""
+        match = self.matches.get(vacate.match)
+        seat = None if match is None else seat_in(match.engine.state.players, vacate.player)
+        if match is not None and seat is not None:
+            match.command(Leave(seat, vacate.reason))
 
     def keep_finished(self, match: MatchRunner) -> None:
         """Keep a finished match for a while."""
@@ -151,6 +170,14 @@ class Registry:
             _discard(self._expected, player, lobby.key)
         for peer in lobby.news.followers():
             peer.subscriptions.pop(lobby.key, None)
+
+    def close_lobby(self, lobby: LobbyRunner) -> None:
+        """Close the log of a closed lobby, after the announcement."""
+        self.remove_lobby(lobby)
+        brief = lobby_brief(lobby.engine.state).model_dump_json().encode()
+        self.closing[lobby.key] = lobby
+        forget = CallWaiter(lambda _: self.closing.pop(lobby.key, None))
+        lobby.context.store.finish(lobby.stream, None, brief, forget)
 
     def update_memberships(self, lobby: LobbyRunner) -> None:
         """Update a lobby's host and members after an entry that changed them.

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Final
 
 from kibitz_protocol.wire.messages import VERSIONS, Hello, Limits, Welcome
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import MAX_FRAME
-from kibitz_server.accounts.sign_in import Admission, Denied
+from kibitz_server.accounts.sign_in import Accounts, Admission, Denied
 from kibitz_server.accounts.tickets import lobby_of
 from kibitz_server.directory.directory import Directory
-from kibitz_server.handlers.answering import refuse_elsewhere
+from kibitz_server.directory.substitutes import Substitutes
+from kibitz_server.handlers.answering import Answers
 from kibitz_server.lobby.commands import Connected
 from kibitz_server.match.lifecycle import is_unfinished
-from kibitz_server.net.connections import Quotas
+from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.peer import RETRY_AFTER_MS, Peer
-from kibitz_server.net.rate_limit import UNLIMITED, Rate, RateLimiter
+from kibitz_server.net.rate_limit import UNLIMITED, Rate
 
 LOG = logging.getLogger("kibitz.handlers")
 RETRY_SOON_MS: Final = 300
@@ -27,9 +29,24 @@ RETRY_SOON_MS: Final = 300
 class HelloHandler:
     """Identifies connections and sends them their welcome."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        accounts: Accounts,
+        connections: Connections,
+        substitutes: Substitutes,
+        answers: Answers,
+        server_name: str,
+        is_open: Callable[[], bool],
+    ) -> None:
+        """`is_open` returns whether players may connect."""
         self._directory = directory
-        connections = self._connections = directory.connections
+        self._accounts = accounts
+        self._connections = connections
+        self._substitutes = substitutes
+        self._answers = answers
+        self._server_name = server_name
+        self._is_open = is_open
         self._limits = _limits(connections.quotas, connections.rate_limits.socket)
         self._no_limits = _limits(connections.quotas, UNLIMITED)
 
@@ -45,18 +62,18 @@ class HelloHandler:
             spoken = ", ".join(map(str, VERSIONS))
             _reject(peer, hello.id, Code.VERSION, f"this server speaks version {spoken}")
             return
-        if not self._directory.open:
+        if not self._is_open():
             peer.refuse(
                 hello.id,
                 Code.UNAVAILABLE,
                 "this node is a standby: another node serves"
-                if self._directory.up
+                if self._directory.registry.up
                 else "the server is starting or shutting down",
                 retry_after_ms=RETRY_AFTER_MS,
             )
             return
         try:
-            admission = self._directory.accounts.identify(
+            admission = self._accounts.identify(
                 hello,
                 peer.bearer,
                 local=peer.local,
@@ -79,9 +96,9 @@ class HelloHandler:
         peer.entrant = admission.entrant
         self._connections.greeted(peer, admission.identity)
         if admission.organizer:
-            peer.rate_limiter = RateLimiter(UNLIMITED, self._directory.loop.time())
+            peer.lift_rate_limit()
         if admission.fresh:
-            self._directory.accounts.save(admission)
+            self._accounts.save(admission)
         self._send_welcome(peer, hello.id, known[-1], admission)
 
     def _belongs_elsewhere(self, peer: Peer, hello: Hello, admission: Admission) -> bool:
@@ -90,15 +107,16 @@ class HelloHandler:
         Return False for players who belong here. These include a player with a ticket for a lobby
         on this node, and a house bot that a lobby or match of this node started.
         """
-        others, player = self._directory.others, admission.identity.key
-        sent = hello.ticket is not None and lobby_of(hello.ticket) in self._directory.lobbies
+        others, registry = self._directory.others, self._directory.registry
+        player = admission.identity.key
+        sent = hello.ticket is not None and lobby_of(hello.ticket) in registry.lobbies
         known = admission.fresh or admission.identity.viewer or sent
         house = admission.identity.player.kind == "house"
-        if others is None or known or house or self._directory.registry.is_busy(player):
+        if self._directory.nodes is None or known or house or registry.is_busy(player):
             return False
         place = others.player(player)
         if place is not None:
-            refuse_elsewhere(self._directory, peer, hello.id, place, player)
+            self._answers.refuse_elsewhere(peer, hello.id, place, player)
             return True
         if not others.certain:
             message = "lobbies are moving between nodes: reconnect in a moment"
@@ -124,12 +142,12 @@ class HelloHandler:
             "name": identity.player.name,
             "kind": identity.player.kind,
             "resume": admission.resume,
-            "server": self._directory.name,
+            "server": self._server_name,
             "limits": self._no_limits if admission.organizer else self._limits,
             "seats": unfinished,
             "lobbies": [lobby.key for lobby in lobbies if key in lobby.shown.seats.members],
             "viewer": identity.viewer,
-            "nodes": self._directory.other_urls(),
+            "nodes": self._directory.others.urls,
         }
         LOG.info("%s %s connected", identity.player.kind, identity.player.name)
         peer.answer(construct(Welcome, values))
@@ -137,7 +155,7 @@ class HelloHandler:
             if lobby.engine.state.is_insider(key):
                 lobby.command(Connected(key))
             lobby.news.follow(peer, key)
-        self._directory.substitutes.seat_arrived(key, peer)
+        self._substitutes.seat_arrived(key, peer)
 
 
 def _limits(quotas: Quotas, rate: Rate) -> Limits:

@@ -1,25 +1,31 @@
-"""Checks a host's request against the server's limits, games and options."""
+"""Opens lobbies, after checking the requests of hosts against limits, games and options."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 from pydantic import ValidationError
 
-from kibitz_games.core.game import GameError, InvalidSetup
+from kibitz_games.core.game import Game, GameError, InvalidSetup
 from kibitz_protocol import printable
 from kibitz_protocol.wire.explain import first_problem
 from kibitz_protocol.wire.lobbies import Arrangement, LobbySettings, ProgrammeItem
+from kibitz_protocol.wire.records import BranchStart, Player
 from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import seed_number
 from kibitz_server.accounts.identity import Identity
+from kibitz_server.accounts.sign_in import Accounts
 from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.match_setup import utc_now
 from kibitz_server.directory.rated import standard_options
 from kibitz_server.lobby import rated_conditions
+from kibitz_server.lobby.engine import LobbyEngine
+from kibitz_server.lobby.entries import Opened
 from kibitz_server.lobby.rated_conditions import RatedPlan
-from kibitz_server.lobby.runner import LobbyRunner
+from kibitz_server.lobby.runner import LobbyContext, LobbyRunner
 from kibitz_server.lobby.settings import (
     SettingsProblem,
     house_bots_problem,
@@ -30,6 +36,7 @@ from kibitz_server.lobby.settings import (
 from kibitz_server.lobby.state import LobbyState
 from kibitz_server.net.connections import counted_address
 from kibitz_server.net.peer import Peer
+from kibitz_server.storage.streams import Stream
 
 MAX_KINDS: Final = 32
 """The number of different games and options that one request may name. The server starts a trial
@@ -37,13 +44,31 @@ match of each.
 """
 KIND_COST: Final = 1.0
 """The rate-limit cost of each different game or options after the first."""
+_KEY_LETTERS = "bcdfghjkmnpqrstvwxz23456789"
+"""No vowels and no look-alikes, because people read lobby keys aloud to each other."""
+_KEY_LENGTH = 6
+_LONG_KEY_LENGTH = 8
+"""The length of keys if the store cannot look up closed lobbies or those of other nodes. They are
+long enough that no key repeats by chance."""
 
 
-class HostingChecks:
-    """The checks; each returns a refusal's code and a sentence, or None if it passes."""
+class Hosting:
+    """Opens lobbies. Each check returns a refusal's code and a sentence, or None if it passes."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        games: Mapping[str, Game],
+        accounts: Accounts,
+        context: LobbyContext,
+        ready: Callable[[], bool],
+    ) -> None:
+        """`ready` returns whether new matches may start."""
         self._directory = directory
+        self.games = games
+        self._accounts = accounts
+        self._context = context
+        self.ready = ready
 
     def host_problem(
         self, settings: LobbySettings, identity: Identity, peer: Peer
@@ -59,16 +84,16 @@ class HostingChecks:
             problem = self._game_problem(item, f"settings.programme.{index}", started)
             if problem is not None:
                 return problem
-        balanced = {name for name, game in self._directory.games.items() if game.info.balanced}
+        balanced = {name for name, game in self.games.items() if game.info.balanced}
         return settings_problem(settings, balanced) or house_bots_problem(
-            settings, self._directory.house_bots.catalog
+            settings, self._context.house_bots.catalog
         )
 
     def limits_problem(
         self, settings: LobbySettings, identity: Identity, peer: Peer
     ) -> SettingsProblem | None:
         """Return the limit that another lobby would exceed, or why it cannot be rated, or None."""
-        if not self._directory.ready():
+        if not self.ready():
             return Code.UNAVAILABLE, "the server cannot start anything new at the moment"
         full = self._quota_problem(settings, identity, peer)
         if full is not None:
@@ -76,7 +101,7 @@ class HostingChecks:
         problem = self.rated_problem(settings, account=identity.account)
         if problem is not None:
             return problem
-        most = self._directory.connections.quotas.matches_a_lobby
+        most = self._context.connections.quotas.matches_a_lobby
         if settings.at_once > most:
             return Code.LIMIT, (
                 f"settings.at_once: at most {most} matches of a lobby can run at the same time on"
@@ -92,7 +117,7 @@ class HostingChecks:
         arranged: Sequence[tuple[str, ProgrammeItem]] = (),
     ) -> SettingsProblem | None:
         """Return why matches with these settings cannot be rated; None if there is no problem."""
-        standard = partial(standard_options, self._directory.games)
+        standard = partial(standard_options, self.games)
         return rated_conditions.rated_problem(RatedPlan(settings, account, standard, arranged))
 
     def rematch_problem(self, lobby: LobbyState) -> SettingsProblem | None:
@@ -100,12 +125,12 @@ class HostingChecks:
 
         An earlier release may have accepted settings that are refused now.
         """
-        account = self._directory.accounts.is_account(lobby.host.player)
+        account = self._accounts.is_account(lobby.host.player)
         return self.rated_problem(lobby.settings, account=account)
 
     def charge_opening(self, peer: Peer, identity: Identity, request: int) -> bool:
         """Charge for opening a lobby; if that fails, refuse the request."""
-        wait_ms = self._directory.connections.charge_opening(peer, identity)
+        wait_ms = self._context.connections.charge_opening(peer, identity)
         if wait_ms:
             message = f"too many lobbies were opened; wait {wait_ms} ms"
             peer.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
@@ -116,7 +141,7 @@ class HostingChecks:
 
         The player's own limits apply across all nodes, the others only on this machine.
         """
-        everybodys = list(self._directory.lobbies.values())
+        everybodys = list(self._directory.registry.lobbies.values())
         address = counted_address(peer)
         mine = [lobby for lobby in everybodys if lobby.engine.state.host.player == identity.key]
         near = [
@@ -125,7 +150,7 @@ class HostingChecks:
             if address is not None and lobby.engine.state.opened.address == address
         ]
         own = [*_house_seats(mine), *self._house_seats_elsewhere(identity)]
-        quotas, bots = self._directory.connections.address_quotas(peer), house_seats(settings)
+        quotas, bots = self._context.connections.address_quotas(peer), house_seats(settings)
         for seats, most, most_bots, whose in (
             (own, quotas.lobbies, quotas.house_bots, "of yours"),
             (
@@ -153,8 +178,10 @@ class HostingChecks:
 
     def _house_seats_elsewhere(self, identity: Identity) -> list[int]:
         """Return the number of house seats in each open lobby of the player on other nodes."""
-        others, here = self._directory.others, self._directory.lobbies
-        lines = [] if others is None else others.hosted_by(identity.key)
+        lines, here = (
+            self._directory.others.hosted_by(identity.key),
+            self._directory.registry.lobbies,
+        )
         return [line.house_seats for line in lines if line.lobby not in here]
 
     def _game_problem(
@@ -171,7 +198,7 @@ class HostingChecks:
         if kind in started:
             return None
         started.add(kind)
-        game = self._directory.games.get(item.game)
+        game = self.games.get(item.game)
         if game is None:
             return Code.UNKNOWN_GAME, f"{path}.game: no game {item.game!r} on this server"
         try:
@@ -196,7 +223,7 @@ class HostingChecks:
             for index, match in enumerate(matches)
             if lobby.settings.rated and match.tag not in lobby.round.tags
         ]
-        account = bool(new) and self._directory.accounts.is_account(lobby.host.player)
+        account = bool(new) and self._accounts.is_account(lobby.host.player)
         problem = self.rated_problem(lobby.settings, account=account, arranged=new) if new else None
         if problem is not None:
             return problem
@@ -206,11 +233,66 @@ class HostingChecks:
                 continue
             path = f"matches.{index}.item"
             problem = self._game_problem(match.item, path, started) or item_problem(
-                match.item, path, lobby.settings, self._directory.house_bots.catalog
+                match.item, path, lobby.settings, self._context.house_bots.catalog
             )
             if problem is not None:
                 return problem
         return None
+
+    # --- opening ------------------------------------------------------------------------------
+
+    def open(
+        self,
+        host: Player,
+        settings: LobbySettings,
+        peer: Peer,
+        request: int,
+        *,
+        seek_s: int | None = None,
+        start: BranchStart | None = None,
+    ) -> LobbyRunner:
+        """Open a lobby with valid settings, answer its host, and return the lobby.
+
+        `start` has the first plies of its match if the settings name a branch. `seek_s` is the
+        number of seconds that a seek waits; None for any other lobby.
+        """
+        games = dict.fromkeys(item.game for item in settings.programme)
+        opened = Opened(
+            lobby=self._new_key(),
+            host=host,
+            settings=settings,
+            invite=secrets.token_urlsafe(6),
+            created=utc_now(),
+            seed=secrets.randbits(256),
+            seek_s=seek_s,
+            start=start,
+            address=counted_address(peer),
+            hidden=[name for name in games if self.games[name].info.hidden],
+            balanced=[name for name in games if self.games[name].info.balanced],
+            drawn=settings.rated,
+            request=peer.request_key(request),
+        )
+        context = self._context
+        engine, step = LobbyEngine.new(
+            opened,
+            context.clock(),
+            limits=context.connections.rate_limits,
+            room=context.room,
+        )
+        head = opened.model_dump_json().encode()
+        lobby = LobbyRunner(context, engine, LobbyState(opened), Stream(0, opened.lobby, "lobby"))
+        context.store.create(lobby.stream, head, owner=None, waiter=lobby)
+        self._directory.registry.add_lobby(lobby)
+        lobby.open(step, peer, request)
+        return lobby
+
+    def _new_key(self) -> str:
+        store = self._context.store
+        while True:
+            length = _KEY_LENGTH if store.remembers_closed else _LONG_KEY_LENGTH
+            key = "".join(secrets.choice(_KEY_LETTERS) for _ in range(length))
+            if key not in self._directory.registry.lobbies and not store.exists(key):
+                return key
 
 
 def charge_kinds(peer: Peer, request: int, items: Iterable[ProgrammeItem]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import TypeVar
 
+from kibitz_games.core.game import Game
 from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.lobbies import LadderTable, LobbyBrief, MatchBrief
 from kibitz_protocol.wire.messages import (
@@ -19,10 +20,12 @@ from kibitz_protocol.wire.messages import (
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
-from kibitz_server.directory.other_nodes import LobbyLine
-from kibitz_server.handlers.answering import answer_later, find_lobby, missing
+from kibitz_server.directory.hall import Hall
+from kibitz_server.handlers.answering import Answers
+from kibitz_server.housebots.catalog import BotCatalog
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.net.peer import Peer
+from kibitz_server.rating.log import RatingLog
 
 _T = TypeVar("_T")
 _B = TypeVar("_B", LobbyBrief, MatchBrief)
@@ -31,8 +34,21 @@ _B = TypeVar("_B", LobbyBrief, MatchBrief)
 class ListHandlers:
     """Answers requests for lists."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        games: Mapping[str, Game],
+        bots: BotCatalog,
+        hall: Hall,
+        rating_log: RatingLog,
+        answers: Answers,
+    ) -> None:
         self._directory = directory
+        self._games = games
+        self._bots = bots
+        self._hall = hall
+        self._rating_log = rating_log
+        self._answers = answers
 
     @cached_property
     def _game_lines(self) -> list[GameLine]:
@@ -51,22 +67,22 @@ class ListHandlers:
                 view_schema=game.View.model_json_schema(),
                 endings=dict(game.reason_texts),
             )
-            for game in self._directory.games.values()
+            for game in self._games.values()
         ]
 
     def list_games(self, peer: Peer, identity: Identity, request: messages.ListGames) -> None:
-        games, bots = self._game_lines, self._directory.house_bots.catalog.lines
+        games, bots = self._game_lines, self._bots.lines
         names = [bot.name for bot in bots]
         peer.answer(GameList(re=request.id, games=games, personalities=names, bots=bots))
 
     def list_lobbies(self, peer: Peer, identity: Identity, request: messages.ListLobbies) -> None:
         shown: dict[int, LobbyBrief] = {
             lobby.stream.number: lobby.brief
-            for lobby in self._directory.lobbies.values()
+            for lobby in self._directory.registry.lobbies.values()
             if lobby.stored
             and (lobby.shown.settings.listed or lobby.shown.is_insider(identity.key))
         }
-        there = (line.brief for line in self._elsewhere())
+        there = (line.brief for line in self._directory.others.listed())
         shown |= {brief.order or 0: brief for brief in there if brief is not None}
         lobbies, last, more = _page(shown, request.after, request.limit)
         briefs = [_unordered(brief) for brief in lobbies]
@@ -74,20 +90,20 @@ class ListHandlers:
 
     def list_matches(self, peer: Peer, identity: Identity, request: messages.ListMatches) -> None:
         if request.lobby is not None:
-            lobby = find_lobby(self._directory, peer, request.id, request.lobby)
+            lobby = self._answers.find_lobby(peer, request.id, request.lobby)
             if lobby is None:
                 return
             if not lobby.stored or not lobby.shown.may_watch(identity.key):
                 # The same refusal as for an unknown lobby, because the lobby is hidden.
-                peer.refuse(request.id, *missing(self._directory, "lobby", request.lobby))
+                peer.refuse(request.id, *self._answers.missing("lobby", request.lobby))
                 return
         shown: dict[int, MatchRunner | MatchBrief] = {
             match.stream.number: match
-            for match in self._directory.matches.values()
+            for match in self._directory.registry.matches.values()
             if match.shown.stored and self._is_asked_for(match, request.lobby)
         }
         if request.lobby is None:
-            there = (match for line in self._elsewhere() for match in line.matches)
+            there = (match for line in self._directory.others.listed() for match in line.matches)
             shown |= {brief.order or 0: brief for brief in there}
         matches, last, more = _page(shown, request.after, request.limit)
         briefs = [
@@ -101,29 +117,23 @@ class ListHandlers:
     def _is_asked_for(self, match: MatchRunner, lobby: str | None) -> bool:
         return match.listed if lobby is None else match.engine.state.setup.lobby == lobby
 
-    def _elsewhere(self) -> list[LobbyLine]:
-        """Return the publicly listed lobbies of other nodes."""
-        others = self._directory.others
-        return [] if others is None else list(others.listed())
-
     def subscribe(self, peer: Peer, identity: Identity, request: messages.Subscribe) -> None:
-        self._directory.hall.wake()  # `answer_later` handles errors in this function
+        self._hall.wake()  # before the answer, so that an error refuses the request
         peer.answer(Done(re=request.id))
-        self._directory.hall.subscribe(peer)
+        self._hall.subscribe(peer)
 
     def unsubscribe(self, peer: Peer, identity: Identity, request: messages.Unsubscribe) -> None:
-        self._directory.hall.unsubscribe(peer)
+        self._hall.unsubscribe(peer)
         peer.answer(Done(re=request.id))
 
     def ask_ladder(self, peer: Peer, identity: Identity, request: messages.AskLadder) -> None:
-        if request.game is not None and request.game not in self._directory.games:
+        if request.game is not None and request.game not in self._games:
             peer.refuse(request.id, Code.UNKNOWN_GAME, f"no game {request.game!r} on this server")
             return
-        work = partial(self._answer_ladder, peer, request)
-        answer_later(self._directory, peer, request.id, work)
+        self._answers.later(peer, request.id, partial(self._answer_ladder, peer, request))
 
     async def _answer_ladder(self, peer: Peer, request: messages.AskLadder) -> None:
-        rating_list = await self._directory.rating_log.rating_list()
+        rating_list = await self._rating_log.rating_list()
         games = rating_list.games() if request.game is None else [request.game]
         first = request.first - 1
         tables = []

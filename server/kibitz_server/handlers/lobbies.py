@@ -12,17 +12,10 @@ from kibitz_protocol.wire.records import Branch, BranchStart
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.archive import Archive
-from kibitz_server.directory.directory import Directory
-from kibitz_server.handlers.answering import (
-    answer_closed,
-    answer_host_again,
-    answer_later,
-    answered_by,
-    find_lobby,
-    refuse_to_host,
-    when_loaded,
-)
-from kibitz_server.handlers.hosting import HostingChecks, charge_kinds
+from kibitz_server.directory.registry import Registry
+from kibitz_server.directory.substitutes import Substitutes
+from kibitz_server.handlers.answering import Answers, answered_by
+from kibitz_server.handlers.hosting import Hosting, charge_kinds
 from kibitz_server.lobby import commands
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.lobby.settings import branch_item_problem, branch_problem
@@ -35,13 +28,22 @@ BRANCH_COST: Final = 4.0
 class LobbyHandlers:
     """Passes requests about lobbies to their runners."""
 
-    def __init__(self, directory: Directory, archive: Archive) -> None:
-        self._directory = directory
+    def __init__(
+        self,
+        registry: Registry,
+        archive: Archive,
+        hosting: Hosting,
+        substitutes: Substitutes,
+        answers: Answers,
+    ) -> None:
+        self._registry = registry
         self._archive = archive
-        self._checks = HostingChecks(directory)
+        self._hosting = hosting
+        self._substitutes = substitutes
+        self._answers = answers
 
     def host(self, peer: Peer, identity: Identity, request: messages.Host) -> None:
-        if answer_host_again(self._directory, peer, identity, request.id):
+        if self._answers.host_again(peer, identity, request.id):
             return
         settings = request.settings
         if settings.branch is None:
@@ -49,7 +51,7 @@ class LobbyHandlers:
         else:
             work = partial(self._host_branch, peer, identity, request.id, settings, settings.branch)
         games = {item.game for item in settings.programme}
-        when_loaded(self._directory, peer, identity, request.id, games, work)
+        self._answers.when_loaded(peer, identity, request.id, games, work)
 
     def _host_loaded(
         self,
@@ -62,12 +64,12 @@ class LobbyHandlers:
         """Open a lobby whose games are loaded; `start` is that of its branch."""
         if not charge_kinds(peer, request, settings.programme):
             return
-        problem = self._checks.host_problem(settings, identity, peer)
+        problem = self._hosting.host_problem(settings, identity, peer)
         if problem is not None:
-            refuse_to_host(self._directory, peer, request, problem)
+            self._answers.refuse_to_host(peer, request, problem)
             return
-        if self._checks.charge_opening(peer, identity, request):
-            self._directory.open_lobby(identity.player, settings, peer, request, start=start)
+        if self._hosting.charge_opening(peer, identity, request):
+            self._hosting.open(identity.player, settings, peer, request, start=start)
 
     def _host_branch(
         self,
@@ -78,9 +80,9 @@ class LobbyHandlers:
         branch: Branch,
     ) -> None:
         """Read the record of a finished match, and open a lobby that continues from it."""
-        problem = branch_problem(settings) or self._checks.limits_problem(settings, identity, peer)
+        problem = branch_problem(settings) or self._hosting.limits_problem(settings, identity, peer)
         if problem is not None:
-            refuse_to_host(self._directory, peer, request, problem)
+            self._answers.refuse_to_host(peer, request, problem)
             return
         if not peer.charge(BRANCH_COST, request):
             return
@@ -96,13 +98,13 @@ class LobbyHandlers:
                 played = settings.model_copy(update={"programme": [item]})
                 self._host_loaded(peer, identity, request, played, start)
 
-        answer_later(self._directory, peer, request, read_and_open)
+        self._answers.later(peer, request, read_and_open)
 
     def join(self, peer: Peer, identity: Identity, request: messages.Join) -> None:
-        lobby = find_lobby(self._directory, peer, request.id, request.lobby)
+        lobby = self._answers.find_lobby(peer, request.id, request.lobby)
         if lobby is None:
             return
-        if self._directory.substitutes.expects(identity.key):
+        if self._substitutes.expects(identity.key):
             peer.answer(Done(re=request.id))
         elif request.role == "spectator":
             self._enter_as_spectator(lobby, peer, identity, request)
@@ -129,14 +131,14 @@ class LobbyHandlers:
         lobby.command(commands.Leave(identity.key), peer, request.id)
 
     def arrange(self, peer: Peer, identity: Identity, request: messages.Arrange) -> None:
-        lobby = self._directory.lobbies.get(request.lobby)
+        lobby = self._registry.lobbies.get(request.lobby)
         hosts = lobby is not None and lobby.engine.state.host.player == identity.key
         games = {match.item.game for match in request.matches} if hosts else set()
         work = partial(self._arrange_loaded, peer, identity, request)
-        when_loaded(self._directory, peer, identity, request.id, games, work)
+        self._answers.when_loaded(peer, identity, request.id, games, work)
 
     def _arrange_loaded(self, peer: Peer, identity: Identity, request: messages.Arrange) -> None:
-        lobby = find_lobby(self._directory, peer, request.id, request.lobby)
+        lobby = self._answers.find_lobby(peer, request.id, request.lobby)
         if lobby is None:
             return
         state = lobby.engine.state
@@ -144,11 +146,11 @@ class LobbyHandlers:
             fresh = [match.item for match in request.matches if match.tag not in state.round.tags]
             if not charge_kinds(peer, request.id, fresh):
                 return
-            problem = self._checks.arrangement_problem(state, request.matches)
+            problem = self._hosting.arrangement_problem(state, request.matches)
             if problem is not None:
                 peer.refuse(request.id, *problem)
                 return
-        hidden = {name for name, game in self._directory.games.items() if game.info.hidden}
+        hidden = {name for name, game in self._hosting.games.items() if game.info.hidden}
         arrange = commands.Arrange(identity.key, request.matches, hidden)
         lobby.command(arrange, peer, request.id)
 
@@ -156,7 +158,7 @@ class LobbyHandlers:
         lobby = self._find(peer, identity, request)
         if lobby is None:
             return
-        problem = self._checks.rematch_problem(lobby.engine.state)
+        problem = self._hosting.rematch_problem(lobby.engine.state)
         if problem is not None:
             peer.refuse(request.id, *problem)
             return
@@ -204,10 +206,10 @@ class LobbyHandlers:
         None.
         """
         key, id = request.lobby, request.id
-        lobby = self._directory.lobbies.get(key)
-        known = lobby or self._directory.registry.closing.get(key)
+        lobby = self._registry.lobbies.get(key)
+        known = lobby or self._registry.closing.get(key)
         if known is not None and known.answer_again(peer, id):
             return None
         if lobby is None:
-            answer_closed(self._archive, peer, identity, id, "lobby", key)
+            self._answers.for_closed(peer, identity, id, "lobby", key)
         return lobby

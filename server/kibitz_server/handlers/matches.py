@@ -8,25 +8,33 @@ from kibitz_protocol import printable
 from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
+from kibitz_server.accounts.sign_in import Accounts
 from kibitz_server.directory.archive import Archive
 from kibitz_server.directory.directory import Directory
-from kibitz_server.handlers.answering import (
-    answer_closed,
-    answer_later,
-    redirect,
-)
+from kibitz_server.handlers.answering import Answers
 from kibitz_server.match import requests as match_requests
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.shown import seat_in
+from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
 
 
 class MatchHandlers:
     """Passes requests about matches to their runners, or to the archive."""
 
-    def __init__(self, directory: Directory, archive: Archive) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        archive: Archive,
+        accounts: Accounts,
+        connections: Connections,
+        answers: Answers,
+    ) -> None:
         self._directory = directory
         self._archive = archive
+        self._accounts = accounts
+        self._connections = connections
+        self._answers = answers
 
     def rejoin(self, peer: Peer, identity: Identity, request: messages.Rejoin) -> None:
         key = request.match
@@ -60,7 +68,7 @@ class MatchHandlers:
         match = self._find(peer, identity, request)
         if match is None:
             return
-        wait_ms = self._directory.connections.charge_note(identity, len(request.text))
+        wait_ms = self._connections.charge_note(identity, len(request.text))
         if wait_ms:
             message = f"too many notes; wait {wait_ms} ms"
             peer.refuse(request.id, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
@@ -84,7 +92,7 @@ class MatchHandlers:
         """
         match = self._directory.registry.find_match(request.match)
         if match is None:
-            answer_closed(self._archive, peer, identity, request.id, "match", request.match)
+            self._answers.for_closed(peer, identity, request.id, "match", request.match)
         elif not match_requests.answer_again(match, peer, request.id):
             return match
         return None
@@ -119,14 +127,13 @@ class MatchHandlers:
         self, peer: Peer, request: int, key: str, work: Callable[[], Awaitable[None]]
     ) -> None:
         """Carry out a request about a match, or redirect it to the node that plays the match."""
-        directory = self._directory
-        is_here = key in directory.matches or self._is_followed(peer, key)
+        is_here = key in self._directory.registry.matches or self._is_followed(peer, key)
 
         async def carry_out() -> None:
-            if is_here or not await redirect(directory, peer, request, key):
+            if is_here or not await self._answers.redirect(peer, request, key):
                 await work()
 
-        answer_later(directory, peer, request, carry_out)
+        self._answers.later(peer, request, carry_out)
 
     def _is_followed(self, peer: Peer, key: str) -> bool:
         """Return whether this node can show the whole past of another node's match.
@@ -147,7 +154,7 @@ class MatchHandlers:
         if not text:
             peer.refuse(request.id, Code.MALFORMED, "a comment must not be empty", hint="")
             return
-        wait_ms = self._directory.connections.charge_comment(peer, identity)
+        wait_ms = self._connections.charge_comment(peer, identity)
         if wait_ms:
             message = f"too many comments; wait {wait_ms} ms"
             peer.refuse(request.id, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
@@ -155,7 +162,7 @@ class MatchHandlers:
         match_requests.comment(match, peer, request.id, identity.player, text)
 
     def abort(self, peer: Peer, identity: Identity, request: messages.Abort) -> None:
-        if not self._directory.accounts.is_operator(identity):
+        if not self._accounts.is_operator(identity):
             message = "only accounts named by the server's operator may abort matches"
             hint = "the operator can name accounts with `kibitz serve --operator NAME`"
             peer.refuse(request.id, Code.UNAUTHORIZED, message, hint=hint)

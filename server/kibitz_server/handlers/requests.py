@@ -19,9 +19,7 @@ from websockets.frames import CloseCode as Standard
 from kibitz_protocol.wire import messages
 from kibitz_protocol.wire.messages import ClientMessage, Hello, Move
 from kibitz_server.accounts.identity import Identity
-from kibitz_server.directory.archive import Archive
-from kibitz_server.directory.directory import Directory
-from kibitz_server.directory.jobs import JobQueue
+from kibitz_server.directory.registry import Registry
 from kibitz_server.handlers.hello import HelloHandler
 from kibitz_server.handlers.lists import ListHandlers
 from kibitz_server.handlers.lobbies import LobbyHandlers
@@ -30,6 +28,7 @@ from kibitz_server.handlers.rights import allowed
 from kibitz_server.handlers.seeks import SeekHandler
 from kibitz_server.handlers.watching import WatchHandlers
 from kibitz_server.lobby.commands import Disconnected
+from kibitz_server.net.connections import Connections
 from kibitz_server.net.peer import Peer
 
 LOG = logging.getLogger("kibitz.handlers")
@@ -40,13 +39,21 @@ Handler: TypeAlias = Callable[[Peer, Identity, Any], None]
 class RequestHandlers:
     """Receives the events of one server's connections (`net.peer.PeerHandler`)."""
 
-    def __init__(self, directory: Directory) -> None:
-        self._directory = directory
-        self._hello = HelloHandler(directory)
-        archive = Archive(directory, JobQueue())
-        self._matches = matches = MatchHandlers(directory, archive)
-        lists, lobbies = ListHandlers(directory), LobbyHandlers(directory, archive)
-        watching = WatchHandlers(directory)
+    def __init__(
+        self,
+        registry: Registry,
+        connections: Connections,
+        hello: HelloHandler,
+        lists: ListHandlers,
+        lobbies: LobbyHandlers,
+        matches: MatchHandlers,
+        seeks: SeekHandler,
+        watching: WatchHandlers,
+    ) -> None:
+        self._registry = registry
+        self._connections = connections
+        self._hello = hello
+        self._matches = matches
         self.handlers: Mapping[type[ClientMessage], Handler] = {
             messages.ListGames: lists.list_games,
             messages.ListLobbies: lists.list_lobbies,
@@ -55,7 +62,7 @@ class RequestHandlers:
             messages.Subscribe: lists.subscribe,
             messages.Unsubscribe: lists.unsubscribe,
             messages.Host: lobbies.host,
-            messages.Seek: SeekHandler(directory).seek,
+            messages.Seek: seeks.seek,
             messages.Join: lobbies.join,
             messages.Leave: lobbies.leave,
             messages.Kick: lobbies.kick,
@@ -89,10 +96,10 @@ class RequestHandlers:
                 subscription.disconnected(peer)
             except Exception:
                 LOG.exception("cannot handle the end of a connection")
-        if peer.identity is not None and self._directory.connections.left(peer, peer.identity):
+        if peer.identity is not None and self._connections.left(peer, peer.identity):
             player = peer.identity.key
             try:
-                for lobby in self._directory.registry.lobbies_of(player):
+                for lobby in self._registry.lobbies_of(player):
                     lobby.command(Disconnected(player))
             except Exception:
                 LOG.exception("cannot handle the end of a connection")
@@ -104,7 +111,7 @@ class RequestHandlers:
 
         The client gets an answer even after an exception.
         """
-        match = self._directory.matches.get(move.match)
+        match = self._registry.matches.get(move.match)
         try:
             if match is None:
                 peer.charge_unanswered(1)

@@ -12,14 +12,8 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.identity import Identity
 from kibitz_server.directory.directory import Directory
 from kibitz_server.directory.other_nodes import Elsewhere
-from kibitz_server.handlers.answering import (
-    answer_host_again,
-    answered_by,
-    refuse_elsewhere,
-    refuse_to_host,
-    when_loaded,
-)
-from kibitz_server.handlers.hosting import HostingChecks
+from kibitz_server.handlers.answering import Answers, answered_by
+from kibitz_server.handlers.hosting import Hosting
 from kibitz_server.lobby import commands, seeks
 from kibitz_server.lobby.admission import seat_for
 from kibitz_server.lobby.commands import Refusal
@@ -32,17 +26,23 @@ from kibitz_server.net.peer import Peer
 class SeekHandler:
     """Answers `seek` with the lobby in which the player plays or waits."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        hosting: Hosting,
+        answers: Answers,
+    ) -> None:
         self._directory = directory
-        self._checks = HostingChecks(directory)
+        self._hosting = hosting
+        self._answers = answers
 
     def seek(self, peer: Peer, identity: Identity, request: messages.Seek) -> None:
         """Join the lobby of a player with the same terms, or open a lobby that waits for one."""
         work = partial(self._seek_loaded, peer, identity, request)
-        when_loaded(self._directory, peer, identity, request.id, [request.terms.item.game], work)
+        self._answers.when_loaded(peer, identity, request.id, [request.terms.item.game], work)
 
     def _seek_loaded(self, peer: Peer, identity: Identity, request: messages.Seek) -> None:
-        if answer_host_again(self._directory, peer, identity, request.id):
+        if self._answers.host_again(peer, identity, request.id):
             return
         terms = request.terms
         own = self._own_seek(identity)
@@ -61,16 +61,16 @@ class SeekHandler:
             return
         elsewhere = self._seek_elsewhere(terms)
         if elsewhere is not None:
-            refuse_elsewhere(self._directory, peer, request.id, elsewhere)
+            self._answers.refuse_elsewhere(peer, request.id, elsewhere)
             return
         settings = seeks.seek_settings(identity.player.name, terms)
-        problem = self._checks.host_problem(settings, identity, peer)
+        problem = self._hosting.host_problem(settings, identity, peer)
         if problem is not None:
-            refuse_to_host(self._directory, peer, request.id, problem)
+            self._answers.refuse_to_host(peer, request.id, problem)
             return
-        if not self._checks.charge_opening(peer, identity, request.id):
+        if not self._hosting.charge_opening(peer, identity, request.id):
             return
-        lobby = self._directory.open_lobby(
+        lobby = self._hosting.open(
             identity.player, settings, peer, request.id, seek_s=request.wait_s
         )
         with answered_by(lobby, peer, request.id):
@@ -83,9 +83,8 @@ class SeekHandler:
         """Answer a player who is already seeking, once that seek is on disk."""
 
         def answer() -> None:
-            if seeks.same_terms(
-                self._directory.games, seeks.terms_of(own.engine.state), request.terms
-            ):
+            terms = seeks.terms_of(own.engine.state)
+            if seeks.same_terms(self._hosting.games, terms, request.terms):
                 peer.answer(Done(re=request.id, lobby=own.key))
             else:
                 message = f"a player can have only one seek at a time; yours is lobby {own.key}"
@@ -116,7 +115,7 @@ class SeekHandler:
 
     def _problem(self, identity: Identity, peer: Peer, terms: SeekTerms) -> SettingsProblem | None:
         """Return why this player cannot seek with these terms, or None."""
-        if not self._directory.ready():
+        if not self._hosting.ready():
             return Code.UNAVAILABLE, "the server cannot start anything new at the moment"
         if terms.item.seed is not None:
             return (
@@ -126,7 +125,7 @@ class SeekHandler:
         if terms.item.seats < 2:
             return Code.BAD_SEATS, "terms.item.seats: must be at least two"
         settings = seeks.seek_settings(identity.player.name, terms)
-        problem = self._checks.rated_problem(settings, account=identity.account)
+        problem = self._hosting.rated_problem(settings, account=identity.account)
         if problem is not None:
             code, sentence = problem
             return code, sentence.replace("settings.programme.0", "terms.item")
@@ -142,14 +141,14 @@ class SeekHandler:
     ) -> Iterator[LobbyRunner]:
         """Yield the seeks with the same terms that this player may join, oldest first."""
         join = _join(peer, identity)
-        for lobby in list(self._directory.lobbies.values()):
+        for lobby in list(self._directory.registry.lobbies.values()):
             state = lobby.engine.state
             if lobby.closed or not seeks.is_open(state):
                 continue
             here = state.host.player in lobby.engine.presence.connected
             if (
                 here
-                and seeks.same_terms(self._directory.games, seeks.terms_of(state), terms)
+                and seeks.same_terms(self._hosting.games, seeks.terms_of(state), terms)
                 and _admits(lobby, join)
             ):
                 yield lobby
@@ -157,13 +156,11 @@ class SeekHandler:
     def _seek_elsewhere(self, terms: SeekTerms) -> Elsewhere | None:
         """Return a lobby on another node where a player waits with the same terms."""
         others = self._directory.others
-        if others is None:
-            return None
         for line in others.listed():
             brief = line.brief
             if brief is None or brief.state != "gathering" or brief.members == brief.places:
                 continue
-            if seeks.same_terms(self._directory.games, brief.seek, terms):
+            if seeks.same_terms(self._hosting.games, brief.seek, terms):
                 return others.lobby(line.lobby)
         return None
 

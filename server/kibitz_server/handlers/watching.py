@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Awaitable, Callable, Collection
 from functools import partial
 from typing import Final
 
@@ -31,7 +31,7 @@ from kibitz_server.directory.tails import (
     CannotFollow,
     Tails,
 )
-from kibitz_server.handlers.answering import answer_later, missing, refuse_missing
+from kibitz_server.handlers.answering import Answers
 from kibitz_server.match import requests as match_requests
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.match.tail import MatchTail
@@ -74,8 +74,15 @@ class AwaitedMatch:
 class WatchHandlers:
     """Admits spectators to matches, whichever node plays them."""
 
-    def __init__(self, directory: Directory) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        answers: Answers,
+        spawn: Callable[[Callable[[], Awaitable[None]]], None],
+    ) -> None:
         self._directory = directory
+        self._answers = answers
+        self._spawn = spawn
 
     def watch(self, peer: Peer, identity: Identity, request: messages.Watch) -> None:
         directory, key = self._directory, request.match
@@ -89,11 +96,11 @@ class WatchHandlers:
             else:
                 peer.refuse(request.id, declined.code, declined.message)
         elif tails is None or directory.quarantine.reason(key) is not None:
-            refuse_missing(directory, peer, request.id, "match", key)
+            self._answers.refuse_missing(peer, request.id, "match", key)
         else:
             awaited = AwaitedMatch(peer, key)
             work = partial(self._watch_elsewhere, tails, peer, identity, request, awaited)
-            answer_later(directory, peer, request.id, work)
+            self._answers.later(peer, request.id, work)
 
     async def _watch_elsewhere(
         self,
@@ -119,7 +126,7 @@ class WatchHandlers:
             match_requests.refuse_over(key, peer, request.id)
         elif tail is None or declined is not None:
             # Only the playing node knows its players and its lobby's members.
-            refuse_missing(self._directory, peer, request.id, "match", key)
+            self._answers.refuse_missing(peer, request.id, "match", key)
         else:
             peer.answer(Done(re=request.id))
             if wanted:  # otherwise the spectator has left or stopped watching
@@ -150,7 +157,7 @@ class WatchHandlers:
     def _lobby_shows(self, match: WatchedMatch, identity: Identity) -> bool:
         if isinstance(match, MatchTail):
             return match.lobby_shown
-        lobby = self._directory.lobbies.get(match.state.setup.lobby or "")
+        lobby = self._directory.registry.lobbies.get(match.state.setup.lobby or "")
         return lobby is None or lobby.shown.may_watch(identity.key)
 
     def wall(self, peer: Peer, identity: Identity, request: messages.Wall) -> None:
@@ -179,7 +186,7 @@ class WatchHandlers:
                 _put_on_wall(peer, match)
             elif tails is not None:
                 work = partial(self._add_to_wall, tails, peer, AwaitedMatch(peer, key))
-                self._directory.spawn(work)
+                self._spawn(work)
 
     def _why_not_watched_elsewhere(
         self, key: str, identity: Identity, unread: Collection[str]
@@ -189,7 +196,7 @@ class WatchHandlers:
         Returns None if nothing in its node's lines forbids it.
         """
         tails, others = self._directory.tails, self._directory.others
-        line = None if others is None else others.line_of(key)
+        line = others.line_of(key)
         if tails is not None and tails.is_over(key):
             return _over(key)
         if tails is not None and line is not None and tails.may_begin(key, unread):
@@ -197,9 +204,9 @@ class WatchHandlers:
             [brief] = [brief for brief in line.matches if brief.match == key]
             if shown and brief.watchable and identity.key not in line.players:
                 return None
-        place = None if others is None else others.match(key)
+        place = others.match(key)
         if place is None:
-            code, message = missing(self._directory, "match", key)
+            code, message = self._answers.missing("match", key)
         else:
             node = place.node
             code, message = Code.ELSEWHERE, f"the match is on node {node.name}, {node.url}"
@@ -210,7 +217,7 @@ class WatchHandlers:
         key = awaited.match
         while awaited.wanted:
             try:
-                match = self._directory.matches.get(key) or await tails.follow(key)
+                match = self._directory.registry.matches.get(key) or await tails.follow(key)
             except (BetweenNodes, StoreError):
                 match = None
             except Exception as error:

@@ -40,7 +40,7 @@ from kibitz_server.net.downloads import Downloads
 from kibitz_server.net.frames import close_frame, ping_frame
 from kibitz_server.net.guest_networks import GuestNetworks
 from kibitz_server.net.http import PageSource
-from kibitz_server.net.rate_limit import ChargeResult, RateLimiter, RateLimits
+from kibitz_server.net.rate_limit import UNLIMITED, ChargeResult, RateLimiter, RateLimits
 from kibitz_server.net.round_trip import RoundTrip
 from kibitz_server.net.send_queue import SendLimits, SendQueue, WriteBatcher, message_frame
 from kibitz_server.net.site import Site
@@ -274,6 +274,15 @@ class Peer:
             self._context.metrics.drops["flood"] += 1
             self.close(Standard.POLICY_VIOLATION, "too many messages")
         return charged
+
+    def lift_rate_limit(self) -> None:
+        """Let the peer send as many requests as it likes."""
+        self.rate_limiter = RateLimiter(UNLIMITED, self._context.loop.time())
+
+    @property
+    def people(self) -> int:
+        """The number of people that its address counts as; 0 for an ordinary address."""
+        return self._context.guest_networks.people(self.address)
 
     # --- state ------------------------------------------------------------------------------
 

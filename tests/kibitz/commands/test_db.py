@@ -77,7 +77,7 @@ def test_what_is_lost_is_accepted_once_for_all(world: UsedServer) -> None:
     world.restart(lambda path: None)
     assert world.running(world.intact) is not None
     assert world.running(world.damaged) is None
-    assert world.server.directory.gauges()["damaged"] == 0
+    assert world.server.backend.gauges()["damaged"] == 0
     [ada] = world.reconnect("ada")
     assert ada.ask("rejoin", match=world.damaged)["code"] == "damaged"
     world.server.advance(0.1)

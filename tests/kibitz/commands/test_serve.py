@@ -76,7 +76,8 @@ def test_a_start_says_how_much_is_set_aside(
     damaged: int, lines: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     directory = SimpleNamespace(quarantine=SimpleNamespace(count=damaged))
-    server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
+    backend = SimpleNamespace(directory=directory)
+    server = SimpleNamespace(url="ws://x", http_url="http://x", backend=backend)
     config = make_config({"db": "my games.db"}, None)
     serving._serve(config, web=False, as_json=False)(server)
     told = capsys.readouterr().out.splitlines()
@@ -93,7 +94,8 @@ def test_a_start_says_how_much_is_set_aside(
 @pytest.mark.parametrize("web", [False, True])
 def test_a_start_says_where_its_page_is(web: bool, capsys: pytest.CaptureFixture[str]) -> None:
     directory = SimpleNamespace(quarantine=SimpleNamespace(count=0))
-    server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
+    backend = SimpleNamespace(directory=directory)
+    server = SimpleNamespace(url="ws://x", http_url="http://x", backend=backend)
     serving._serve(make_config({"db": "my games.db"}, None), web=web, as_json=False)(server)
     assert ("  browser  http://x/" in capsys.readouterr().out.splitlines()) == web
 
@@ -106,7 +108,8 @@ def test_a_start_says_who_may_come_and_how_to_stop(
     guests: str, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     directory = SimpleNamespace(quarantine=SimpleNamespace(count=0))
-    server = SimpleNamespace(url="ws://x", http_url="http://x", directory=directory)
+    backend = SimpleNamespace(directory=directory)
+    server = SimpleNamespace(url="ws://x", http_url="http://x", backend=backend)
     serving._serve(make_config({"db": "k.db", "guests": guests}, None), web=False, as_json=False)(
         server
     )

@@ -84,7 +84,7 @@ class Played:
             await player.move(await player.next("your_turn"))
         if ends:
             await self.ada.next("finished")
-            self.server.directory.registry.recently_finished.clear()
+            self.server.backend.registry.recently_finished.clear()
         self.work.reset()
 
     async def numbers(self, caller: JsonClient, first: int, count: int) -> list[int]:
@@ -128,7 +128,7 @@ async def test_a_database_that_is_away_sets_nothing_aside(
             await played.ada.ask("rejoin", match=played.match),
         ]
     assert [answer["code"] for answer in answers] == ["unavailable"] * 3
-    assert played.server.directory.quarantine.count == 0
+    assert played.server.backend.directory.quarantine.count == 0
     assert await played.numbers(played.ada, 1, 2) == [1, 2]
 
 

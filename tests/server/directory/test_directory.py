@@ -18,7 +18,7 @@ from kibitz_protocol.wire.messages import HouseBotLine
 from kibitz_protocol.wire.refusals import CloseCode
 from kibitz_server.accounts.token_admin import TokenAdmin
 from kibitz_server.app import Config, Server, running
-from kibitz_server.directory import match_starter
+from kibitz_server.directory import lobby_matches
 from kibitz_server.match.news import SEAT_IS_OUT
 from kibitz_server.match.record import read_setup
 from kibitz_server.net.connections import Quotas
@@ -145,13 +145,13 @@ async def test_a_token_in_the_header(house: Scenario) -> None:
 
 async def test_a_revoked_token_ends_its_connections(house: Scenario) -> None:
     with TokenAdmin(house.server.config.db) as register:
-        directory, issued = house.server.directory, register.issue("Deep", "bot")
+        backend, issued = house.server.backend, register.issue("Deep", "bot")
         caller = await house.call()
         await caller.ask("hello", versions=[1], token=issued.token)
-        close_void(list(directory.connections.peers), directory.accounts)
+        close_void(list(backend.connections.peers), backend.accounts)
         assert (await caller.ask("list_matches"))["type"] == "matches"
         register.revoke(issued.id)
-    close_void(list(directory.connections.peers), directory.accounts)
+    close_void(list(backend.connections.peers), backend.accounts)
     assert (await caller.next("farewell"))["code"] == "unauthorized"
     assert await caller.closed() == CloseCode.KICKED
 
@@ -496,7 +496,7 @@ async def test_a_balanced_game_is_played_in_blocks(house: Scenario) -> None:
         ended = await bob.next("match_ended")
         assert ended["match"]["block"] == 1
     assert seated == [["ada", "bob"], ["bob", "ada"]]
-    record = await transcript(house.server._store, snapshot["match"])
+    record = await transcript(house.server.backend.store, snapshot["match"])
     assert record is not None
     assert read_setup(record.head).block == 1
 
@@ -565,7 +565,7 @@ async def test_matches_are_arranged_and_their_tags_are_in_news_and_records(house
     answer = await host.ask("arrange", lobby=lobby, matches=matches)
     assert [each["match"] for each in answer["matches"]] == [f"{lobby}-1-1", f"{lobby}-1-2"]
     assert answer["matches"][0]["result"] == ended["result"]
-    stored = await transcript(house.server._store, f"{lobby}-1-2")
+    stored = await transcript(house.server.backend.store, f"{lobby}-1-2")
     assert stored is not None
     setup = read_setup(stored.head)
     assert (setup.tag, setup.rated, setup.seats[0].name) == ("b1.2", None, "bob")
@@ -671,7 +671,7 @@ async def test_a_programme_whose_matches_cannot_begin_stops(
     def raising(*args: Any, **named: Any) -> Any:
         raise RuntimeError("planted")
 
-    monkeypatch.setattr(match_starter, "match_setup", raising)
+    monkeypatch.setattr(lobby_matches, "match_setup", raising)
     players, _ = await house.match("ada", "bob", item={"games": 10_000, "seats": 2}, at_once=1)
     view = await players[1].next_lobby()
     while not view["stopped"]:
@@ -826,7 +826,7 @@ async def test_the_record_names_what_plays_and_nobody_is_told_before(house: Scen
     match = (await bob.next("snapshot"))["match"]
     heard = [bob.news, await bob.ask("history", match=match), await bob.ask("list_lobbies")]
     assert "secret-weapon" not in json.dumps(heard)
-    (runner,) = house.server.directory.matches.values()
+    (runner,) = house.server.backend.registry.matches.values()
     engines = runner.engine.state.setup.engines
     assert engines is not None
     names = [player.name for player in runner.engine.state.setup.seats]
@@ -936,7 +936,7 @@ async def test_so_many_guests_come_from_a_network_though_nobody_else_may(tmp_pat
         assert welcome["type"] == "welcome", "who comes back is let in"
         await ada.socket.close()
         await back.socket.close()
-        await wait_until(lambda: len(server.directory.connections.players) == 1)
+        await wait_until(lambda: len(server.backend.connections.players) == 1)
         assert (await (await house.call()).hello("cyd"))["type"] == "welcome"
 
 

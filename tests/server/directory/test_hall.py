@@ -201,7 +201,7 @@ def test_news_come_at_most_four_times_a_second_and_not_while_nothing_changes(
 
 def test_nothing_is_spent_while_nobody_is_subscribed(server: VirtualServer) -> None:
     looks: list[int] = []
-    hall = server.directory.hall
+    hall = server.backend.hall
     look = hall._look
 
     def counted() -> HallNews:
@@ -296,9 +296,9 @@ class Crowd:
         self._server = server
 
     def act(self) -> None:
-        directory, draw = self._server.directory, self._random.choice
+        registry, draw = self._server.backend.registry, self._random.choice
         client = draw(self._clients)
-        lobbies, matches = [*directory.lobbies, "nothing"], [*directory.matches, "nothing"]
+        lobbies, matches = [*registry.lobbies, "nothing"], [*registry.matches, "nothing"]
         kind = draw(
             ["host", "join", "ready", "leave", "close", "resign", "move", "rematch", "kick"]
         )
@@ -309,7 +309,7 @@ class Crowd:
             client.ask("resign", match=draw(matches))
         elif kind == "move":
             key = draw(matches)
-            found = directory.matches.get(key)
+            found = registry.matches.get(key)
             ply = 0 if found is None else found.engine.state.ply
             for each in self._clients:
                 action = {"x": self._random.randrange(3), "y": self._random.randrange(3)}
@@ -339,7 +339,7 @@ def test_changes_put_in_are_the_hall_after_any_commands(server: VirtualServer, s
                 start = len(late.messages())
                 late.ask("subscribe", topic="hall")
                 [fresh] = told(late, start)
-                assert folded(told(eve)) == fresh == server.directory.hall._look()
+                assert folded(told(eve)) == fresh == server.backend.hall._look()
                 late.ask("unsubscribe", topic="hall")
                 assert isinstance(fresh, HallNews)
                 listed = late.ask("list_matches")["matches"]

@@ -59,7 +59,7 @@ def test_a_lobby_that_fails_to_hear_of_an_end_stops_nobody(
     play_plies(world.server, world.intact, 1, cat, dan)
     # The result is on disk: the lobby counts it at the next start.
     world.restart(lambda path: None)
-    lobby = world.server.directory.lobbies[match.partition("-")[0]]
+    lobby = world.server.backend.registry.lobbies[match.partition("-")[0]]
     assert (lobby.engine.state.round.ended, lobby.engine.state.phase) == (1, "finished")
 
 
@@ -74,5 +74,5 @@ def test_an_end_of_which_its_lobby_could_not_hear_any_more_is_counted_at_the_nex
     play_plies(world.server, match, 1, cat, dan)
     monkeypatch.undo()
     world.restart(lambda path: None)
-    lobby = world.server.directory.lobbies[match.partition("-")[0]]
+    lobby = world.server.backend.registry.lobbies[match.partition("-")[0]]
     assert (lobby.engine.state.round.ended, lobby.engine.state.round.running) == (1, {})

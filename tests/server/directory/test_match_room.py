@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from kibitz_server.app import Config, Server, running
+from kibitz_server.directory.lobby_matches import LobbyMatches
 from kibitz_server.directory.match_room import STARTS_AT_ONCE
-from kibitz_server.directory.match_starter import MatchStarter
 from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.commands import Abort
@@ -53,7 +53,7 @@ async def play_many(house: Scenario, *names: str, at_once: int = 100) -> list[Js
 def running_in(server: Server, name: str) -> int:
     return sum(
         any(player.name == name for player in match.engine.state.players)
-        for match in server.directory.matches.values()
+        for match in server.backend.registry.matches.values()
     )
 
 
@@ -65,28 +65,28 @@ async def test_a_host_asks_for_no_more_matches_at_once_than_a_lobby_may_run(
         answer = await caller.ask("host", settings=settings(at_once=1000))
         assert answer["code"] == "limit"
         assert "settings.at_once: at most 100 matches" in answer["message"]
-        assert house.server.directory.lobbies == {}
+        assert house.server.backend.registry.lobbies == {}
 
 
 async def test_few_matches_are_on_their_way_and_news_of_all_are_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_their_way: list[int] = []
-    right = MatchStarter.begin
+    right = LobbyMatches.begin
 
-    def begin(starter: MatchStarter, lobby: LobbyRunner, effect: BeginMatch) -> None:
+    def begin(matches: LobbyMatches, lobby: LobbyRunner, effect: BeginMatch) -> None:
         running = lobby.engine.state.round.running
-        on_their_way.append(sum(key not in starter._registry.matches for key in running))
-        right(starter, lobby, effect)
+        on_their_way.append(sum(key not in matches._registry.matches for key in running))
+        right(matches, lobby, effect)
 
-    monkeypatch.setattr(MatchStarter, "begin", begin)
+    monkeypatch.setattr(LobbyMatches, "begin", begin)
     async with server_with(tmp_path) as house:
         await play_many(house, "ada", "bob")
-        matches = house.server.directory.matches
+        matches = house.server.backend.registry.matches
         await wait_until(lambda: len(matches) == 100)
         assert max(on_their_way) <= STARTS_AT_ONCE
         spectator = await house.guest("eve")
-        [lobby] = house.server.directory.lobbies
+        [lobby] = house.server.backend.registry.lobbies
         await spectator.ask("join", lobby=lobby, role="spectator")
         news = await spectator.next("lobby")
         assert len(news["lobby"]["live"]) == 100
@@ -99,7 +99,7 @@ async def test_a_player_and_a_server_run_so_many_matches(tmp_path: Path) -> None
         await play_many(house, "ada", "bob", at_once=50)
         await wait_until(lambda: running_in(house.server, "ada") == 10)
         await play_many(house, "cyd", "dee", at_once=50)
-        matches = house.server.directory.matches
+        matches = house.server.backend.registry.matches
         await wait_until(lambda: len(matches) == 15)
         assert running_in(house.server, "cyd") == 5
         begun = next(iter(matches))

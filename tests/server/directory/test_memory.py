@@ -39,7 +39,7 @@ def test_a_match_that_is_over_and_forgotten(world: UsedServer) -> None:
     match = start_match(world.server, cat, dan, options=SMALL)
     play_plies(world.server, match, 3, cat, dan)
     assert match in in_memory(MatchRunner)
-    world.server.directory.registry.forget_matches([match])
+    world.server.backend.registry.forget_matches([match])
     assert match not in in_memory(MatchRunner)
     listed = {brief["match"] for brief in cat.ask("list_matches")["matches"]}
     assert match not in listed
@@ -49,12 +49,12 @@ def test_a_match_that_is_over_and_forgotten(world: UsedServer) -> None:
 def test_a_match_that_was_loaded_again(world: UsedServer) -> None:
     cat, dan = world.guests["cat"], world.guests["dan"]
     key = start_match(world.server, cat, dan, options=SMALL)
-    match = world.server.directory.matches[key]
+    match = world.server.backend.registry.matches[key]
     match.lost(StoreError("a planted loss"))
     del match
     world.server.advance(2)
     runners = [each for each in gc.get_objects() if type(each) is MatchRunner and each.key == key]
-    assert runners == [world.server.directory.matches[key]]
+    assert runners == [world.server.backend.registry.matches[key]]
 
 
 def test_a_lobby_that_is_closed(world: UsedServer) -> None:
@@ -65,5 +65,5 @@ def test_a_lobby_that_is_closed(world: UsedServer) -> None:
     assert lobby in in_memory(LobbyRunner)
     cat.ask("close", lobby=lobby)
     world.server.advance(1)
-    assert lobby not in world.server.directory.lobbies
+    assert lobby not in world.server.backend.registry.lobbies
     assert lobby not in in_memory(LobbyRunner)

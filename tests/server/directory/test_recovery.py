@@ -93,7 +93,7 @@ def restart(server: VirtualServer, occasion: str, match: str, damaged: StoredLog
     with patch.object(Recovery, "read", read):
         server.restart()
     server.advance(0.1)
-    server.directory.recovery.restore(later)
+    server.backend.recovery.restore(later)
 
 
 @pytest.mark.parametrize(
@@ -103,22 +103,25 @@ def test_a_log_is_restored_in_one_way(
     world: UsedServer, occasion: str, kind: Kind, log: str
 ) -> None:
     key, error = world.damaged if kind == "match" else world.lobby, ERRORS[log]
-    former = world.server.directory.matches[world.damaged]
+    former = world.server.backend.registry.matches[world.damaged]
     position, other = world.running(world.damaged), world.running(world.intact)
     if occasion != "reload":
         damaged = None if error is None else StoredLog(kind, key, error)
         restart(world.server, occasion, world.damaged, damaged)
     else:
-        runner = former if kind == "match" else world.server.directory.lobbies[key]
+        runner = former if kind == "match" else world.server.backend.registry.lobbies[key]
         answer = AsyncMock(return_value={key: error})
         with patch.object(world.server.store, "reload", answer) if error else nullcontext():
             runner.lost(WriteFailed("the disk is full"))
             world.server.advance(0.1)
     world.server.advance(0.1)
-    directory = world.server.directory
-    match, lobby = directory.matches.get(world.damaged), directory.lobbies.get(world.lobby)
+    backend = world.server.backend
+    match, lobby = (
+        backend.registry.matches.get(world.damaged),
+        backend.registry.lobbies.get(world.lobby),
+    )
     assert world.running(world.intact) == other
-    assert (directory.quarantine.reason(key) is not None) == (log == "damaged")
+    assert (backend.directory.quarantine.reason(key) is not None) == (log == "damaged")
     if kind == "match" and log == "damaged":
         assert match is None
         assert lobby is not None
@@ -139,8 +142,8 @@ def test_a_log_is_restored_in_one_way(
 def test_a_disk_that_fails_in_the_middle_of_a_reload_is_no_damage(
     world: UsedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    directory, resume = world.server.directory, Recovery._resume_programme
-    former, tries = directory.lobbies[world.lobby], list[LobbyRunner]()
+    backend, resume = world.server.backend, Recovery._resume_programme
+    former, tries = backend.registry.lobbies[world.lobby], list[LobbyRunner]()
     world.guests["cat"].ask("join", lobby=world.lobby, role="spectator")
 
     def resume_later(recovery: Recovery, lobby: LobbyRunner) -> None:
@@ -152,8 +155,8 @@ def test_a_disk_that_fails_in_the_middle_of_a_reload_is_no_damage(
     monkeypatch.setattr(Recovery, "_resume_programme", resume_later)
     former.lost(WriteFailed("the disk is full"))
     world.server.advance(5)
-    assert directory.quarantine.reason(world.lobby) is None
-    assert directory.lobbies[world.lobby] is tries[2]
+    assert backend.directory.quarantine.reason(world.lobby) is None
+    assert backend.registry.lobbies[world.lobby] is tries[2]
     assert tries[2].news.followers() == former.news.followers()
     assert [runner.closed for runner in tries] == [True, True, False]
 
@@ -173,8 +176,8 @@ def test_a_match_that_was_never_stored_begins_again(server: VirtualServer, occas
     server.advance(0.1)
     store.release(hold_next=True)
     server.advance(0.1)
-    [match] = server.directory.matches
-    former = server.directory.matches[match]
+    [match] = server.backend.registry.matches
+    former = server.backend.registry.matches[match]
     if occasion == "reload":
         store.holding, store.held = False, False
         store.commits._retries = ()
@@ -186,10 +189,10 @@ def test_a_match_that_was_never_stored_begins_again(server: VirtualServer, occas
         for player in (ada, bob):
             player.reconnect()
         server.advance(1)
-    fresh = server.directory.matches[match]
+    fresh = server.backend.registry.matches[match]
     assert fresh is not former
     assert fresh.shown.stored
-    assert server.directory.quarantine.reason(match) is None
+    assert server.backend.directory.quarantine.reason(match) is None
     for player in (ada, bob):
         assert player.ask("rejoin", match=match)["type"] == "done"
     play_plies(server, match, 2, ada, bob)
@@ -213,10 +216,10 @@ def test_a_match_that_can_neither_continue_nor_be_ended_is_set_aside(
     ada = world.guests["ada"]
     assert ada.ask("resign", match=world.damaged)["code"] == "internal"
     world.server.advance(5)
-    directory = world.server.directory
-    assert world.damaged not in directory.matches
-    assert "because of exceptions" in str(directory.quarantine.reason(world.damaged))
-    assert directory.lobbies[world.lobby].engine.state.round.repeated == {1}
+    backend = world.server.backend
+    assert world.damaged not in backend.registry.matches
+    assert "because of exceptions" in str(backend.directory.quarantine.reason(world.damaged))
+    assert backend.registry.lobbies[world.lobby].engine.state.round.repeated == {1}
     assert len(failed) < 20
     assert ada.is_closed
     play_plies(world.server, world.intact, 1, world.guests["cat"], world.guests["dan"])
@@ -235,13 +238,13 @@ def test_a_lobby_that_can_neither_continue_nor_be_closed_is_set_aside(
 
     monkeypatch.setattr(LobbyState, "apply", failing)
     ada, bob = world.guests["ada"], world.guests["bob"]
-    directory = world.server.directory
+    backend = world.server.backend
     for _ in range(LobbyRunner.MAX_FAILURES + 1):
-        assert world.lobby in directory.lobbies
+        assert world.lobby in backend.registry.lobbies
         assert bob.ask("leave", lobby=world.lobby)["code"] == "internal"
         world.server.advance(5)
-    assert world.lobby not in directory.lobbies
-    assert "because of exceptions" in str(directory.quarantine.reason(world.lobby))
+    assert world.lobby not in backend.registry.lobbies
+    assert "because of exceptions" in str(backend.directory.quarantine.reason(world.lobby))
     assert failed == ["left"] * 4 + ["closed"] * 2
     for player in (ada, bob):
         assert [m["lobby"] for m in player.messages() if m["type"] == "lobby_closed"] == [

@@ -50,7 +50,7 @@ class FullDiskConnection:
 
 
 def disk_of(server: Server) -> FullDiskConnection:
-    store = server._store
+    store = server.backend.store
     assert isinstance(store, SQLiteStore)
     store.commits._retries = ()
     store._writer.db = disk = FullDiskConnection(store._writer.db)  # type: ignore[assignment]
@@ -90,7 +90,7 @@ async def test_a_move_whose_entry_was_lost_is_made_again_and_answered(server: Se
         assert (answer["type"], answer["seq"]) == ("done", 1)
         their = await bob.next("your_turn")
         assert (await bob.move(their))["type"] == "done"
-        assert server.directory.ready()
+        assert server.backend.ready()
 
 
 async def test_a_match_that_went_to_another_node_meanwhile_is_not_loaded_again(
@@ -100,7 +100,7 @@ async def test_a_match_that_went_to_another_node_meanwhile_is_not_loaded_again(
     async with AsyncExitStack() as stack:
         ada, _ = await playing(stack, server)
         turn = await ada.next("your_turn")
-        disk, store, registry = disk_of(server), server._store, server.directory.registry
+        disk, store, registry = disk_of(server), server.backend.store, server.backend.registry
         go, read, reload = asyncio.Event(), asyncio.Event(), store.reload
 
         async def slow(keys: Sequence[str]) -> Any:
@@ -126,7 +126,7 @@ async def test_what_is_asked_while_a_log_is_loaded_again_is_answered(server: Ser
     async with AsyncExitStack() as stack:
         ada, _ = await playing(stack, server)
         turn = await ada.next("your_turn")
-        disk, store = disk_of(server), server._store
+        disk, store = disk_of(server), server.backend.store
         go, reload = asyncio.Event(), store.reload
 
         async def slow(keys: Sequence[str]) -> Any:
@@ -162,13 +162,13 @@ async def test_many_matches_are_loaded_again_without_a_standstill(server: Server
         turns = [await pair[0].next("your_turn") for pair in pairs]
         disk = disk_of(server)
         reloads: list[int] = []
-        reload = server._store.reload
+        reload = server.backend.store.reload
 
         async def counted(keys: Sequence[str]) -> Any:
             reloads.append(len(keys))
             return await reload(keys)
 
-        server._store.reload = counted  # type: ignore[method-assign]
+        server.backend.store.reload = counted  # type: ignore[method-assign]
         disk.full = True
         moves = [
             asyncio.ensure_future(pair[0].move(turn))
@@ -195,8 +195,8 @@ async def test_a_lobby_that_could_not_be_written_is_not_opened_and_says_so(serve
         answer = await asyncio.wait_for(hosting, 10)
         assert (answer["type"], answer["code"]) == ("refused", "unavailable")
         assert answer["retry_after_ms"] > 0
-        await wait_until(lambda: server.directory.lobbies == {})
-        await asyncio.wait_for(server._store.flush(), 5)
+        await wait_until(lambda: server.backend.registry.lobbies == {})
+        await asyncio.wait_for(server.backend.store.flush(), 5)
 
 
 async def test_a_server_whose_database_was_taken_over_goes_down(tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ async def test_a_server_whose_database_was_taken_over_goes_down(tmp_path: Path) 
         begun = time.monotonic()
         moving = asyncio.ensure_future(ada.move(turn))
         await asyncio.wait_for(server.failed.wait(), 5)
-        assert not server.directory.ready()
+        assert not server.backend.ready()
         assert (await bob.next("farewell"))["code"] == "unavailable"
         assert await bob.closed() == 1012
         await asyncio.gather(moving, return_exceptions=True)
@@ -228,18 +228,18 @@ async def test_nothing_is_loaded_again_once_the_server_goes_down(
     asked: list[Sequence[str]] = []
     async with running(Config(db=tmp_path / "k.db"), GAMES) as server, AsyncExitStack() as stack:
         await playing(stack, server)
-        [key] = server.directory.matches
-        directory, right = server.directory, server._store.reload
+        [key] = server.backend.registry.matches
+        backend, right = server.backend, server.backend.store.reload
 
         async def counted(keys: Sequence[str]) -> Any:
             asked.append(keys)
             return await right(keys)
 
-        server._store.reload = counted  # type: ignore[method-assign]
-        former = directory.matches[key]
-        directory.reloader.lost(former, StoreError("planted"))
-        await wait_until(lambda: directory.matches[key] is not former)
-        directory.reloader.lost(directory.matches[key], StoreError("planted"))
+        server.backend.store.reload = counted  # type: ignore[method-assign]
+        former = backend.registry.matches[key]
+        backend.reloader.lost(former, StoreError("planted"))
+        await wait_until(lambda: backend.registry.matches[key] is not former)
+        backend.reloader.lost(backend.registry.matches[key], StoreError("planted"))
         assert asked == [[key]]
     await asyncio.sleep(0.6)
     assert asked == [[key]]
@@ -321,14 +321,14 @@ REQUESTS: list[tuple[str, int, str, dict[str, Any]]] = [
 def memberships(server: Server) -> dict[str, set[str]]:
     """Return the lobbies of each player according to the lobbies."""
     found: dict[str, set[str]] = {}
-    for lobby in server.directory.registry.lobbies.values():
+    for lobby in server.backend.registry.lobbies.values():
         for player in lobby.engine.state.insiders():
             found.setdefault(player, set()).add(lobby.key)
     return found
 
 
 def noted(server: Server) -> dict[str, set[str]]:
-    return {player: set(keys) for player, keys in server.directory.registry._memberships.items()}
+    return {player: set(keys) for player, keys in server.backend.registry._memberships.items()}
 
 
 @pytest.mark.parametrize("lost", [False, True], ids=["comes meanwhile", "is lost itself"])
@@ -349,7 +349,7 @@ async def test_after_a_reload_everybody_is_where_the_lobbies_say(
         assert noted(server) == memberships(server)
         if "player" in fields:
             fields = {"player": people[fields["player"]].player}
-        disk, store, registry = disk_of(server), server._store, server.directory.registry
+        disk, store, registry = disk_of(server), server.backend.store, server.backend.registry
         former = registry.lobbies[key]
         go, reading, reload = asyncio.Event(), asyncio.Event(), store.reload
 

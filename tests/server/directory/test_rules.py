@@ -239,13 +239,13 @@ async def test_a_request_that_needs_rules_waits_and_nothing_else_does(
     for caller in (ada, bob):
         assert (await caller.ask("list_lobbies"))["type"] == "lobbies"
         assert (await caller.ask("list_games"))["type"] == "games"
-    assert house.server.directory.ready()
+    assert house.server.backend.ready()
     assert not any(message.get("re") == 1000 for message in ada.news)
     assert loading.threads["toy-race"] != threading.get_ident()
     loading.may_load.set()
     told = await answer(ada, 1000)
     assert told["type"] == ("refused" if kind == "arrange" else "done")
-    assert house.server.directory.rules.waiting.total() == 0
+    assert house.server.backend.rules.waiting.total() == 0
 
 
 async def test_a_player_has_few_requests_waiting(
@@ -258,7 +258,7 @@ async def test_a_player_has_few_requests_waiting(
     refused = await ada.ask("host", settings=settings())
     assert (refused["code"], refused["retry_after_ms"]) == ("rate_limited", 2000)
     await post(bob, 1002, "host", settings=settings())
-    await wait_until(lambda: house.server.directory.rules.waiting.total() == 3)
+    await wait_until(lambda: house.server.backend.rules.waiting.total() == 3)
     loading.may_load.set()
     told = [await answer(*each) for each in ((ada, 1000), (ada, 1001), (bob, 1002))]
     assert [each["type"] for each in told] == ["done"] * 3
@@ -271,10 +271,10 @@ async def test_nothing_is_done_for_a_connection_that_is_gone(
     await post(ada, 1000, "host", settings=settings())
     await wait_until(lambda: "toy-grid" in loading.threads)
     await ada.socket.close()
-    await wait_until(lambda: not house.server.directory.connections.players)
+    await wait_until(lambda: not house.server.backend.connections.players)
     loading.may_load.set()
-    await wait_until(lambda: house.server.directory.rules.waiting.total() == 0)
-    assert house.server.directory.lobbies == {}
+    await wait_until(lambda: house.server.backend.rules.waiting.total() == 0)
+    assert house.server.backend.registry.lobbies == {}
 
 
 async def test_a_start_takes_matches_up_once_their_rules_are_loaded(
@@ -284,7 +284,7 @@ async def test_a_start_takes_matches_up_once_their_rules_are_loaded(
     async with running(config, GAMES) as server, AsyncExitStack() as stack:
         house = Scenario(server, stack)
         await house.match("ada", "bob")
-        await wait_until(lambda: len(server.directory.matches) == 1)
+        await wait_until(lambda: len(server.backend.registry.matches) == 1)
     loading = Loading(monkeypatch)
     again = running(config, GAMES)
     starting = asyncio.ensure_future(again.__aenter__())
@@ -292,7 +292,7 @@ async def test_a_start_takes_matches_up_once_their_rules_are_loaded(
     assert not starting.done()
     loading.may_load.set()
     server = await starting
-    assert len(server.directory.matches) == 1
+    assert len(server.backend.registry.matches) == 1
     assert loading.threads.keys() == {"toy-grid"}, "no match needs another game"
     await again.__aexit__(None, None, None)
 
@@ -318,12 +318,12 @@ async def test_a_match_begins_once_its_rules_are_loaded(
             await player.ask("hello", versions=[1], resume=secret)
             await player.ask("ready", lobby=lobby)
         await wait_until(lambda: "toy-grid" in loading.threads)
-        room = server.directory.lobbies[lobby]
+        room = server.backend.registry.lobbies[lobby]
         assert len(room.engine.state.round.running) == 1
-        assert server.directory.matches == {}
+        assert server.backend.registry.matches == {}
         assert (await players[0].ask("list_lobbies"))["type"] == "lobbies"
         loading.may_load.set()
         turn = await players[0].next("your_turn")
         assert turn["ply"] == 0
-        assert len(server.directory.matches) == 1
+        assert len(server.backend.registry.matches) == 1
     assert [each for each in caplog.messages if "cannot" in each] == []

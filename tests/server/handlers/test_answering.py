@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -48,10 +49,10 @@ class Scene:
     def __init__(self, server: VirtualServer) -> None:
         self.owners = Owners()
         self.ada = server.guest_client("ada")
-        directory = server.directory
-        cast(Any, directory.store).nodes = self.owners
-        directory.others = self.others = OtherNodes(HERE, directory.loop.time)
-        directory.tickets.synchronize(b"a key", "life-a", 0)
+        backend = server.backend
+        cast(Any, backend.directory).nodes = self.owners
+        backend.directory.others = self.others = OtherNodes(HERE, time.monotonic)
+        backend.tickets.synchronize(b"a key", "life-a", 0)
         self.hear(B)
 
     def hear(self, *nodes: OtherNode) -> None:
@@ -116,7 +117,7 @@ def test_nothing_is_said_of_it_while_the_database_is_away(
 
 def test_what_was_set_aside_stays_damaged(scene: Scene, server: VirtualServer) -> None:
     scene.owners.owner_of = {"x-1-1": ("x", None)}
-    server.directory.quarantine.add("match", "x-1-1", "its log does not fold")
+    server.backend.directory.quarantine.add("match", "x-1-1", "its log does not fold")
     for request in ({"type": "watch", "match": "x-1-1"}, {"type": "history", "match": "x-1-1"}):
         assert scene.ask(request)["code"] == "damaged"
 
@@ -124,7 +125,7 @@ def test_what_was_set_aside_stays_damaged(scene: Scene, server: VirtualServer) -
 def test_a_ticket_to_a_lobby_that_has_changed_its_node_since_sends_its_player_on(
     server: VirtualServer, scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tickets, ada = server.directory.tickets, scene.ada._peer.identity
+    tickets, ada = server.backend.tickets, scene.ada._peer.identity
     assert ada is not None
     scene.ada.disconnect()
     settings = {"programme": [{"game": Grid().info.name}], "seats": [{"kind": "open"}] * 2}

@@ -22,9 +22,10 @@ from kibitz_protocol.wire.messages import ClientMessage
 from kibitz_server.accounts.sign_in import Accounts
 from kibitz_server.app import Config, Server, running
 from kibitz_server.directory import registry, reload
-from kibitz_server.directory.directory import Directory
+from kibitz_server.directory.archive import Archive
 from kibitz_server.directory.hall import Hall
 from kibitz_server.directory.registry import Registry
+from kibitz_server.handlers.hosting import Hosting
 from kibitz_server.lobby import runner as lobby_runner
 from kibitz_server.lobby.engine import LobbyEngine
 from kibitz_server.lobby.match_flow import MatchFlow
@@ -106,12 +107,12 @@ class Scenario:
         if what == "lobby":
             return lobby
         await players[0].ask("resign", match=match)
-        await wait_until(lambda: match not in self.server.directory.matches)
+        await wait_until(lambda: match not in self.server.backend.registry.matches)
         if what == "forgotten match":
-            self.server.directory.registry.recently_finished.clear()
+            self.server.backend.registry.recently_finished.clear()
         if what == "closed lobby":
             await players[0].ask("close", lobby=lobby)
-            await wait_until(lambda: lobby not in self.server.directory.registry.closing)
+            await wait_until(lambda: lobby not in self.server.backend.registry.closing)
         return {"closed lobby": lobby, "unknown": "nothing"}.get(what, match)
 
 
@@ -157,7 +158,7 @@ async def test_every_request_is_answered_once_whatever_it_names(
         told = await answers(caller, list(requests))
         named = {TYPES[id - 100]: count for id, count in told.items()}
         assert named == dict.fromkeys(TYPES, 1)
-        assert all(peer.unanswered == {} for peer in world.server.directory.connections.peers)
+        assert all(peer.unanswered == {} for peer in world.server.backend.connections.peers)
     assert [each.message for each in caplog.records if each.levelno >= logging.WARNING] == []
 
 
@@ -206,8 +207,8 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "store.lines": (SQLiteStore, "lines", ("history",)),
     "accounts.identify": (Accounts, "identify", ("hello",)),
     "rating_log.rating_list": (RatingLog, "rating_list", ("ladder",)),
-    "directory.finished_match": (Directory, "finished_match", ("move", "rejoin")),
-    "directory.open_lobby": (Directory, "open_lobby", ("host",)),
+    "archive.finished": (Archive, "finished", ("move", "rejoin")),
+    "hosting.open": (Hosting, "open", ("host",)),
     "registry.add": (registry, "_add", ("host", "seek", "leave")),
     "registry.lobbies_of": (Registry, "lobbies_of", ("hello", "seek")),
     "lobby.handle": (LobbyEngine, "handle", LOBBY),
@@ -240,7 +241,7 @@ calls: the game and the rules of the protocol.
 FINISHED = {
     "store.closed",
     "store.entries",
-    "directory.finished_match",
+    "archive.finished",
     "record.restore",
     "read_setup",
 }
@@ -295,12 +296,16 @@ async def more_answers(caller: JsonClient) -> int:
 
 def ahead(server: Server) -> list[str]:
     """List the matches and lobbies that differ from their logs."""
-    directory = server.directory
+    backend = server.backend
     tables = [
-        key for key, each in directory.matches.items() if each.engine.state.seq != each.stream.tail
+        key
+        for key, each in backend.registry.matches.items()
+        if each.engine.state.seq != each.stream.tail
     ]
     lobbies = [
-        key for key, each in directory.lobbies.items() if each.engine.state.seq != each.stream.tail
+        key
+        for key, each in backend.registry.lobbies.items()
+        if each.engine.state.seq != each.stream.tail
     ]
     return tables + lobbies
 
@@ -317,8 +322,8 @@ async def plant_and_ask(server: Server, plant: str, kind: str, *, once: bool) ->
             await ada.ask("note", match=match, text="an entry to read")
         if plant in FINISHED:
             await ada.ask("resign", match=match)
-            await wait_until(lambda: match not in server.directory.matches)
-            server.directory.registry.recently_finished.clear()
+            await wait_until(lambda: match not in server.backend.registry.matches)
+            server.backend.registry.recently_finished.clear()
         asks = await world.caller() if kind == "hello" else ada
         with pytest.MonkeyPatch.context() as patch:
             planted = Plant(patch, where, name, once=once)

@@ -57,14 +57,14 @@ class Table:
 
     def move(self, match: str) -> None:
         """Play one move; the newest turn of the player to move is in its messages."""
-        state = self.server.directory.matches[match].engine.state
+        state = self.server.backend.registry.matches[match].engine.state
         player, legal = self.players[state.to_act], state.game.legal(state.game_state)
         action = state.game.encode(state.game_state, legal[0]).to_wire()
         done = player.ask("move", match=match, ply=state.ply, action=action)
         assert done["type"] == "done", done
 
     def finish(self, match: str) -> str:
-        while match in self.server.directory.matches:
+        while match in self.server.backend.registry.matches:
             self.move(match)
         return match
 
@@ -141,12 +141,12 @@ def test_seats_see_only_their_own_part_of_a_hidden_opening(server: VirtualServer
         table.move(origin)
     for player in table.players[:3]:
         player.ask("resign", match=origin)
-    assert origin not in server.directory.matches
+    assert origin not in server.backend.registry.matches
     match = table.begin({"game": "tanks"}, **at(origin, 9))
     page = table.host.ask("history", match=match, first=1, count=20)
     kinds = [event["entry"]["kind"] for event in page["events"]]
     assert kinds == ["move", *["hidden"] * 3] * 2 + ["move"]
-    state = server.directory.matches[match].engine.state
+    state = server.backend.registry.matches[match].engine.state
     assert state.ply == 9
     for player in table.players[:3]:
         player.ask("resign", match=match)
@@ -165,7 +165,7 @@ def test_a_rematch_begins_at_the_same_ply_with_the_seats_exchanged(server: Virtu
     table.host.ask("rematch", lobby=lobby)
     for player in table.players:
         player.ask("ready", lobby=lobby)
-    state = server.directory.matches[f"{lobby}-2-1"].engine.state
+    state = server.backend.registry.matches[f"{lobby}-2-1"].engine.state
     assert (state.ply, [player.name for player in state.players]) == (2, ["player 1", "player 0"])
 
 
@@ -200,7 +200,7 @@ def test_a_branch_survives_a_kill_at_every_ply(server: VirtualServer) -> None:
     match = table.begin({"game": "number-merge"}, **at(origin, 3))
     for ply in range(3, PLIES):
         server.restart()
-        assert server.directory.matches[match].engine.state.ply == ply
+        assert server.backend.registry.matches[match].engine.state.ply == ply
         reconnect(table, match)
         table.move(match)
     verify_record(parse_record(raw_lines(server, match)), GAMES)
@@ -223,11 +223,11 @@ def test_a_kill_before_the_start_is_on_disk_leaves_no_part_of_the_opening(
     server.advance(0.02)
     server.store.release(hold_next=True)  # the lobby has begun the match, which is not on disk
     server.advance(0.02)
-    assert match in server.directory.matches
+    assert match in server.backend.registry.matches
     server.restart()
-    assert not server.directory.matches
+    assert not server.backend.registry.matches
     server.advance(0.02)
-    [begun] = server.directory.matches.values()
+    [begun] = server.backend.registry.matches.values()
     assert (begun.key, begun.engine.state.ply, begun.stream.durable) == (match, 3, 3 + 2)
     reconnect(table, match)
     table.finish(match)
@@ -254,7 +254,7 @@ def test_the_opening_does_not_need_the_origin_after_the_lobby_is_open(
     for request in ("join", "ready"):
         for player in table.players:
             player.ask(request, lobby=hosted["lobby"])
-    assert server.directory.matches[f"{hosted['lobby']}-1-1"].engine.state.ply == 3
+    assert server.backend.registry.matches[f"{hosted['lobby']}-1-1"].engine.state.ply == 3
 
 
 # --- refusals -------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def test_settings_that_do_not_fit_a_branch_are_refused(server: VirtualServer, fi
         table.host = server.account_client("ada")
     code, message = table.refusal(**at(origin, 1), **SHAPES[field])
     assert (code, message.startswith(field)) == ("bad_option", True), message
-    assert not server.directory.lobbies or len(server.directory.lobbies) == 1
+    assert not server.backend.registry.lobbies or len(server.backend.registry.lobbies) == 1
 
 
 def test_another_number_of_seats_is_refused(server: VirtualServer) -> None:
@@ -326,7 +326,7 @@ def test_dealt_secrets_are_not_played_again(server: VirtualServer) -> None:
 def test_damage_to_the_record_is_reported(server: VirtualServer) -> None:
     table = Table(server)
     origin = table.play(MERGE)
-    server.directory.registry.recently_finished.clear()
+    server.backend.registry.recently_finished.clear()
     entries = server.store.entries
 
     async def damaged(number: int, first: int, last: int) -> list[bytes]:

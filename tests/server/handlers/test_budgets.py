@@ -40,7 +40,7 @@ async def test_a_player_opens_so_many_lobbies_by_hosting_and_seeking(house: Scen
     ):
         assert (answer["code"], "too many lobbies" in answer["message"]) == ("rate_limited", True)
         assert answer["retry_after_ms"] > 0
-    assert house.server.directory.lobbies == {}
+    assert house.server.backend.registry.lobbies == {}
     assert (await (await house.guest("bob")).ask("host", settings=settings()))["type"] == "done"
 
 
@@ -59,7 +59,7 @@ async def test_a_seat_that_comes_back_too_often_waits_and_keeps_its_connection(
     house: Scenario,
 ) -> None:
     await house.match("ada", "bob")
-    [match] = house.server.directory.matches.values()
+    [match] = house.server.backend.registry.matches.values()
     before, log = match.seats.peers[0], match.engine.state.seq
     match.engine.state.used[RETURNS.key(0)] = RETURNS.at_once
     other = await house.call()

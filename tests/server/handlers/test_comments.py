@@ -59,7 +59,7 @@ class Match:
 
     def play(self, **comment: Any) -> None:
         """Make the first legal move for the seat to act."""
-        runner = self.server.directory.matches[self.key]
+        runner = self.server.backend.registry.matches[self.key]
         state = runner.engine.state
         action = state.encode(state.game.legal(state.game_state)[0])
         player = (self.ada, self.bob)[state.to_act]
@@ -132,7 +132,7 @@ def test_a_host_may_want_no_comments(server: VirtualServer) -> None:
     for who in (match.ada, match.eve):
         refused = match.say(who)
         assert refused["code"] == "no_comments"
-    assert server.directory.matches[match.key].engine.state.seq == 0
+    assert server.backend.registry.matches[match.key].engine.state.seq == 0
 
 
 def test_only_who_watches_or_plays_may_say_something(server: VirtualServer) -> None:
@@ -191,7 +191,7 @@ def test_a_match_takes_only_so_many(server: VirtualServer) -> None:
     server.restart()
     match.eve.reconnect()
     match.eve.ask("watch", match=match.key)
-    state = server.directory.matches[match.key].engine.state
+    state = server.backend.registry.matches[match.key].engine.state
     assert state.comments == 2
     state.comments = MAX_COMMENTS - 1
     assert match.say(match.eve)["type"] == "done"
@@ -201,7 +201,7 @@ def test_a_match_takes_only_so_many(server: VirtualServer) -> None:
 
 def test_a_player_and_an_address_have_their_rates(server: VirtualServer) -> None:
     match = Match(server)
-    connections = server.directory.connections
+    connections = server.backend.connections
     each, all_ = Rate(0.5, 2), Rate(1, 3)
     connections._player_comments = SharedBuckets(each)
     connections._address_comments = SharedBuckets(all_)
@@ -218,7 +218,7 @@ def test_a_player_and_an_address_have_their_rates(server: VirtualServer) -> None
 def test_comments_leave_the_turn_and_its_clock_alone(server: VirtualServer) -> None:
     match = Match(server)
     match.play()
-    runner = server.directory.matches[match.key]
+    runner = server.backend.registry.matches[match.key]
     state = runner.engine.state
     before = state.turn, state.to_act, state.ply, runner.engine.deadline
     match.say(match.eve)

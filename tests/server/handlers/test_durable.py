@@ -43,7 +43,7 @@ class World:
 
     def __init__(self, server: VirtualServer) -> None:
         self.server = server
-        server.directory.accounts._operators = frozenset({skeleton("joe")})
+        server.backend.accounts._operators = frozenset({skeleton("joe")})
         self.clients = {name: server.guest_client(name) for name in PEOPLE}
         self.clients |= {name: server.account_client(name) for name in ACCOUNTS}
         self.gathering = self._host("hal", seats=3, auto_start=False)
@@ -64,7 +64,7 @@ class World:
         self._ask("eve", "join", lobby=self.gathering, role="spectator")
         self._ask("eve", "watch", match=self.match)
         self._ask("ada", "subscribe", topic="hall")
-        members = server.directory.lobbies[self.full].engine.state.seats.members.values()
+        members = server.backend.registry.lobbies[self.full].engine.state.seats.members.values()
         self.keys = {each.player.name: each.player.player for each in members}
         self.play()
         server.advance(1)
@@ -87,7 +87,7 @@ class World:
     def play(self, *, times: int = 1) -> None:
         """Make moves for the seats to act, without waiting for the answers."""
         for _ in range(times):
-            state = self.server.directory.matches[self.match].engine.state
+            state = self.server.backend.registry.matches[self.match].engine.state
             action = state.game.legal(state.game_state)[0]
             move = state.game.encode(state.game_state, action).to_wire()
             name = state.players[state.to_act].name
@@ -123,8 +123,8 @@ class World:
 
     def lines_for_other_nodes(self) -> dict[str, bytes | None]:
         """Return the lines about its lobbies and matches that this server would publish."""
-        scene = Scene(self.server.directory.registry)
-        scene.nodes.lobbies = list(self.server.directory.lobbies)
+        scene = Scene(self.server.backend.registry)
+        scene.nodes.lobbies = list(self.server.backend.registry.lobbies)
         for _ in range(2):  # the first poll finds the other node
             with pytest.raises(StopIteration):
                 scene.sharing.exchange().send(None)
@@ -339,7 +339,7 @@ def test_a_match_is_listed_when_its_own_log_is_on_the_disk(template: Path) -> No
         world.server.advance(0.1)
         store.release(hold_next=True)
         world.server.advance(0.1)
-        assert match in world.server.directory.matches
+        assert match in world.server.backend.registry.matches
 
         def seen() -> tuple[list[str], list[str]]:
             listed = world.clients["ada"].ask("list_matches", lobby=world.full)["matches"]

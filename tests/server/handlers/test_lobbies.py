@@ -63,7 +63,7 @@ class Duel:
         for player in (self.ada, self.bob):
             player.ask("ready", lobby=self.lobby)
         self.match = f"{self.lobby}-1-1"
-        assert self.server.directory.matches[self.match].engine.state.setup.rated is not None
+        assert self.server.backend.registry.matches[self.match].engine.state.setup.rated is not None
 
     def ask(self, kind: str, **fields: Any) -> dict[str, Any]:
         """Send a request as ada."""
@@ -71,7 +71,7 @@ class Duel:
 
     def result(self) -> dict[str, Any] | None:
         """Return the result of the match, None while it runs."""
-        if self.match in self.server.directory.matches:
+        if self.match in self.server.backend.registry.matches:
             return None
         found: dict[str, Any] = record(self.server, self.match)[-1]["result"]
         return found
@@ -96,8 +96,8 @@ def revoke(duel: Duel) -> None:
     with TokenAdmin(duel.server.path) as register:
         [token] = [each.id for each in register.tokens() if each.player.name == "ada"]
         assert register.revoke(token)
-    directory = duel.server.directory
-    close_void(list(directory.connections.peers), directory.accounts)
+    backend = duel.server.backend
+    close_void(list(backend.connections.peers), backend.accounts)
     duel.ada._connection.connection_lost(None)
 
 
@@ -200,7 +200,7 @@ def test_nobody_ends_a_rated_match_in_its_own_favor(
     if result is None:
         assert ratings == {}, "nothing is rated while the match runs"
         return
-    finished = server.directory.registry.recently_finished[duel.match]
+    finished = server.backend.registry.recently_finished[duel.match]
     players = [each.name for each in finished.state.players]
     ranks = dict(zip(players, (each["rank"] for each in result["seats"]), strict=True))
     assert ranks["bob"] < ranks["ada"]

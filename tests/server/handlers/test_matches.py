@@ -21,7 +21,7 @@ ITEM = {"game": "toy-grid", "seats": 2, "games": 2, "time_control": {"move_ms": 
 def server(tmp_path: Path) -> Iterator[VirtualServer]:
     make_template(tmp_path)
     with virtual_server(GAMES, tmp_path) as server:
-        server.directory.accounts._operators = frozenset({skeleton("Opal")})
+        server.backend.accounts._operators = frozenset({skeleton("Opal")})
         yield server
 
 
@@ -54,7 +54,7 @@ def test_an_aborted_match_counts_for_nobody(server: VirtualServer) -> None:
     [entry] = [json.loads(line) for line in page if b'"kind":"abort"' in line]
     assert (entry["kind"], entry["operator"]) == ("abort", True)
     assert entry["detail"] == "reported \\x1b[2J twice"
-    state = server.directory.lobbies[lobby].engine.state
+    state = server.backend.registry.lobbies[lobby].engine.state
     assert (state.round.aborted, state.round.ended) == (1, 0)
     assert list(state.round.running) == [f"{lobby}-1-2"], "it is not played again"
     assert operator.ask("abort", match=f"{lobby}-1-1")["code"] == "over"
@@ -67,7 +67,7 @@ def test_an_abort_is_the_same_after_a_restart(server: VirtualServer) -> None:
     _, lobby = match(server)
     server.account_client("opal").ask("abort", match=f"{lobby}-1-1")
     server.restart()
-    state = server.directory.lobbies[lobby].engine.state
+    state = server.backend.registry.lobbies[lobby].engine.state
     current = state.round
     left = len(current.waiting) + len(current.running)
     assert (current.aborted, current.ended, left) == (1, 0, 1)
@@ -83,7 +83,7 @@ def test_nobody_else_aborts_matches(server: VirtualServer, who: str) -> None:
         answer = asker.ask("abort", match=key)
         assert answer["code"] == "unauthorized", "rights come before the look-up"
     assert "--operator" in answer["hint"]
-    assert server.directory.matches[f"{lobby}-1-1"].engine.state.result is None
+    assert server.backend.registry.matches[f"{lobby}-1-1"].engine.state.result is None
 
 
 def test_a_guest_of_the_operators_name_is_no_operator(server: VirtualServer) -> None:

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from kibitz_server.directory.directory import Directory
+from kibitz_server.app.backend import Backend
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.runner import MatchRunner
 from kibitz_server.storage.errors import StoreError
@@ -104,8 +104,8 @@ REFUSALS: dict[str, set[str]] = {
 
 def fingerprint(world: World) -> dict[str, object]:
     """Return all state that a request can change, except its cost."""
-    directory = world.server.directory
-    registry, accounts = directory.registry, directory.accounts
+    backend = world.server.backend
+    registry, accounts = backend.registry, backend.accounts
     found: dict[str, object] = {
         "database": database(world.server.path),
         "store": world.server.store.healthy,
@@ -114,16 +114,16 @@ def fingerprint(world: World) -> dict[str, object]:
         "finished": [brief.match for brief in registry.finished_briefs(None)],
         "recently finished": list(registry.recently_finished),
         "closing": list(registry.closing),
-        "tickets": dict(directory.tickets._used),
+        "tickets": dict(backend.tickets._used),
         "new names": sorted(accounts._by_skeleton),
-        "hall": [id(peer) for peer in directory.hall._subscribers],
-        "set aside": directory.quarantine.count,
-        "players": sorted(directory.connections.players),
-        "substitutes": list(directory.substitutes._substitutions),
+        "hall": [id(peer) for peer in backend.hall._subscribers],
+        "set aside": backend.directory.quarantine.count,
+        "players": sorted(backend.connections.players),
+        "substitutes": list(backend.substitutes._substitutions),
     }
-    found |= {f"match {key}": match_facts(each) for key, each in directory.matches.items()}
-    found |= {f"lobby {key}": lobby_facts(each) for key, each in directory.lobbies.items()}
-    found |= connection_facts(directory)
+    found |= {f"match {key}": match_facts(each) for key, each in backend.registry.matches.items()}
+    found |= {f"lobby {key}": lobby_facts(each) for key, each in backend.registry.lobbies.items()}
+    found |= connection_facts(backend)
     return found
 
 
@@ -159,14 +159,14 @@ def lobby_facts(lobby: LobbyRunner) -> tuple[object, ...]:
     )
 
 
-def connection_facts(directory: Directory) -> dict[str, object]:
+def connection_facts(backend: Backend) -> dict[str, object]:
     return {
         f"connection {id(peer)}": (
             {key: id(each) for key, each in peer.subscriptions.items()},
             (peer.identity, peer.capabilities, peer.instance, peer.views, peer.token),
             (peer.leaving, set(peer.unanswered), peer.send_queue.closed),
         )
-        for peer in directory.connections.peers
+        for peer in backend.connections.peers
         if peer.identity is not None
     }
 
@@ -243,7 +243,7 @@ class RefusingWorld(World):
 
     def __init__(self, server: VirtualServer) -> None:
         super().__init__(server)
-        directory = server.directory
+        backend = server.backend
         self.invited = self._host("ivy", joinable="invite")
         self.closed = self._host("ivy", joinable="closed")
         self.hidden = self._host("ivy", watchable=False, listed=False)
@@ -257,10 +257,10 @@ class RefusingWorld(World):
         for name in ("pat", "sam"):
             self._ask(name, "ready", lobby=self.sought)
         self._ask("sam", "resign", match=f"{self.sought}-1-1")
-        self.keys["hal"] = directory.lobbies[self.full].engine.state.host.player
-        directory.quarantine.add("lobby", "damaged", StoreError("planted"))
+        self.keys["hal"] = backend.registry.lobbies[self.full].engine.state.host.player
+        backend.directory.quarantine.add("lobby", "damaged", StoreError("planted"))
         server.advance(1)
-        directory.registry.recently_finished.clear()
+        backend.registry.recently_finished.clear()
 
 
 @pytest.fixture
@@ -300,7 +300,7 @@ def test_a_refused_request_changes_nothing(
     for each in sorted(others, key=lambda each: (each[1] in ENDING, names.index(each[0]))):
         ask(*each)
     with monkeypatch.context() as patch:
-        patch.setattr(Directory, "ready", lambda _: False)
+        patch.setattr("kibitz_server.storage.sqlite.store.SQLiteStore.healthy", False)
         world.clients["new"] = world.server.guest_client("new")
         for type, fields in (host(), ("seek", {"terms": SOUGHT})):
             ask("new", type, fields)
@@ -331,7 +331,7 @@ def test_a_refused_hello_changes_nothing(
 
 
 def test_a_seek_that_is_refused_leaves_the_finished_one_as_it_was(world: RefusingWorld) -> None:
-    pat, lobbies = world.clients["pat"], world.server.directory.lobbies
+    pat, lobbies = world.clients["pat"], world.server.backend.registry.lobbies
     for item, code in (({"game": "chess"}, "unknown_game"), ({**ITEM, "seats": 1}, "bad_seats")):
         assert asked(world, pat, ("seek", {"terms": {"item": item}})) == ("seek", code)
     assert world.sought in lobbies

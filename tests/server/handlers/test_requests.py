@@ -22,7 +22,7 @@ TYPES = set(get_args(get_args(ClientMessage)[0]))
 def handlers(tmp_path: Path) -> Iterator[RequestHandlers]:
     make_template(tmp_path)
     with virtual_server({Grid().info.name: Grid()}, tmp_path) as server:
-        yield RequestHandlers(server.directory)
+        yield server.backend.handlers
 
 
 def test_every_type_of_request_has_exactly_one_handler(handlers: RequestHandlers) -> None:

@@ -60,7 +60,7 @@ class World:
         return self.server.guest_client(name, instance=f"instance-of-{name}")
 
     def _appoint_operator(self) -> None:
-        self.server.directory.accounts._operators = frozenset({skeleton("joe")})
+        self.server.backend.accounts._operators = frozenset({skeleton("joe")})
 
     def ask(self, name: str, type: str, **fields: Any) -> Fields:
         answer = self.clients[name].ask(type, **fields)
@@ -125,7 +125,7 @@ class World:
             for client in self.clients.values():
                 client.disconnect()
         if what == "memory":
-            self.server.directory.registry.recently_finished.clear()
+            self.server.backend.registry.recently_finished.clear()
         for client in self.clients.values():
             for match in client.reconnect()["seats"]:
                 client.ask("rejoin", match=match)
@@ -148,7 +148,7 @@ class Case:
 def _play_round(world: World, fields: Fields) -> None:
     """Play a lobby's present round to its end."""
     lobby = fields["lobby"]
-    number = world.server.directory.lobbies[lobby].engine.state.round.number
+    number = world.server.backend.registry.lobbies[lobby].engine.state.round.number
     for name in ("ada", "bob"):
         world.ask(name, "ready", lobby=lobby)
     world.ask("ada", "resign", match=f"{lobby}-{number}-1")
@@ -174,7 +174,7 @@ def _arranged(world: World) -> Prepared:
 
 def _move(world: World) -> Prepared:
     match = world.begun()
-    state = world.server.directory.matches[match].engine.state
+    state = world.server.backend.registry.matches[match].engine.state
     move = state.encode(state.game.legal(state.game_state)[0])
     return state.players[state.to_act].name, {"match": match, "ply": state.ply, "action": move}
 

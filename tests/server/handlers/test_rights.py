@@ -116,8 +116,8 @@ async def test_a_viewer_may_read_and_do_nothing_else(tmp_path: Path, kind: str) 
         assert (welcome["viewer"], welcome["resume"], welcome["seats"]) == (True, "", [])
         if kind == "history":  # for a running match that is being watched
             await viewer.ask("watch", match=match)
-        directory = server.directory
-        before = len(directory.lobbies), len(directory.matches)
+        backend = server.backend
+        before = len(backend.registry.lobbies), len(backend.registry.matches)
         key = lobby if "lobby" in MODELS[kind].model_fields else match
         answer = await viewer.ask(kind, **fields(kind, key))
         if kind in OF_VIEWERS:
@@ -127,8 +127,8 @@ async def test_a_viewer_may_read_and_do_nothing_else(tmp_path: Path, kind: str) 
         else:
             assert (answer["type"], answer["code"]) == ("refused", "unauthorized")
             assert "viewer" in answer["message"]
-        assert before == (len(directory.lobbies), len(directory.matches))
-        assert welcome["player"] not in directory.connections.players
+        assert before == (len(backend.registry.lobbies), len(backend.registry.matches))
+        assert welcome["player"] not in backend.connections.players
 
 
 async def test_a_viewer_receives_snapshots_the_wall_and_the_hall(tmp_path: Path) -> None:
@@ -159,15 +159,21 @@ async def test_an_entrant_may_play_its_seats_and_nothing_else(
         cyd, _ = await event.entrant("cyd")
         dan, _ = await event.entrant("dan")
         lobby, match = await event.begin(boss, cyd, dan)
-    before = len(event.server.directory.lobbies), len(event.server.directory.matches)
+    before = (
+        len(event.server.backend.registry.lobbies),
+        len(event.server.backend.registry.matches),
+    )
     key = lobby if "lobby" in MODELS[kind].model_fields else match
     answer = await ada.ask(kind, **fields(kind, key))
     if kind not in ALLOWED:
         assert (answer["type"], answer["code"]) == ("refused", "unauthorized")
         assert "entrant" in answer["message"]
         assert answer["hint"]
-        assert before == (len(event.server.directory.lobbies), len(event.server.directory.matches))
-        assert not event.server.directory.matches[match].watchers
+        assert before == (
+            len(event.server.backend.registry.lobbies),
+            len(event.server.backend.registry.matches),
+        )
+        assert not event.server.backend.registry.matches[match].watchers
     elif whose == "others":
         assert answer["type"] == "refused", "its own seats only"
     else:
@@ -268,7 +274,7 @@ async def test_a_seat_that_is_kept_by_key_goes_to_nobody_else(
         else:
             assert claimed["code"] == "name_taken"
             await host.ask("close", lobby=lobby)
-            await wait_until(lambda: not server.directory.registry.is_expected(player))
+            await wait_until(lambda: not server.backend.registry.is_expected(player))
 
 
 @pytest.mark.parametrize("public_boards", [False, True])

@@ -123,7 +123,7 @@ class World:
         await self.roles["seat"].ask("resign", match=self.match)
         await self.roles["seat"].next("finished")
         await self.roles["seat"].ask("ladder")  # after the batch that closes the log
-        self.server.directory.registry.recently_finished.clear()
+        self.server.backend.registry.recently_finished.clear()
 
 
 @pytest.fixture

@@ -38,9 +38,9 @@ def matches(server: VirtualServer, count: int, **settings: Any) -> list[str]:
         for player in players:
             player.ask(request, lobby=key)
     for _ in range(count):  # only a few start at once
-        if len(server.directory.matches) < count:
+        if len(server.backend.registry.matches) < count:
             server.advance(0.02)
-    assert len(server.directory.matches) == count
+    assert len(server.backend.registry.matches) == count
     return [f"{key}-1-{number}" for number in range(1, count + 1)]
 
 
@@ -59,7 +59,7 @@ def test_a_wall_tells_each_match_once_and_then_its_events(server: VirtualServer)
     assert sorted(each["match"] for each in snapshots) == sorted(keys)
     assert {each["why"] for each in snapshots} == {"watching"}
     assert all("stage" in each for each in snapshots)
-    runner = server.directory.matches[keys[1]]
+    runner = server.backend.registry.matches[keys[1]]
     runner.command(Leave(0, "left"))
     server.advance(0.1)
     assert [event["match"] for event in of_type(eve, "event")][:1] == [keys[1]]
@@ -73,7 +73,7 @@ def test_a_wall_sent_again_changes_the_set(server: VirtualServer) -> None:
     eve.ask("wall", matches=keys[1:3])
     snapshots = [each["match"] for each in of_type(eve, "snapshot")]
     assert sorted(snapshots) == sorted([keys[3], *keys[:3]]), "known ones are not told again"
-    watched = {key for key in keys if server.directory.matches[key].watchers}
+    watched = {key for key in keys if server.backend.registry.matches[key].watchers}
     assert watched == set(keys[1:3])
     assert set(eve._peer.subscriptions) == watched
     assert eve.ask("wall", matches=[])["watching"] == []
@@ -82,7 +82,7 @@ def test_a_wall_sent_again_changes_the_set(server: VirtualServer) -> None:
 
 def test_what_cannot_be_watched_is_named(server: VirtualServer) -> None:
     keys = matches(server, 2)
-    runner = server.directory.matches[keys[0]]
+    runner = server.backend.registry.matches[keys[0]]
     runner.command(Abort("for the test"))
     server.advance(0.1)
     eve = server.guest_client("eve")
@@ -97,7 +97,7 @@ def test_hidden_matches_and_own_seats_are_not_for_a_wall(server: VirtualServer) 
     eve = server.guest_client("eve")
     [refused] = eve.ask("wall", matches=[key])["refused"]
     assert refused["code"] == "not_watchable"
-    assert server.directory.matches[key].watchers == {}
+    assert server.backend.registry.matches[key].watchers == {}
 
 
 def test_a_wall_leaves_the_own_seats_as_they_are(server: VirtualServer) -> None:
@@ -175,7 +175,7 @@ def test_a_reader_that_stops_while_200_matches_end_is_told_each_end_when_it_goes
     limits = eve._peer.send_queue._limits = SendLimits(frames_bytes=32 * 1024)
     eve._connection.pause_writing()
     for key in keys:
-        server.directory.matches[key].command(Abort("for the test"))
+        server.backend.registry.matches[key].command(Abort("for the test"))
         server.advance(0.01)
     assert not eve._peer.leaving
     assert eve._peer.send_queue._queued_bytes < 1024, "nothing of the ends waits here"
@@ -203,7 +203,7 @@ def test_a_match_that_ends_before_its_turn_on_the_wall_is_told_once(server: Virt
     eve._connection.pause_writing()
     with pytest.raises(AssertionError, match="asked wall"):
         eve.ask("wall", matches=keys)
-    server.directory.matches[keys[1]].command(Abort("for the test"))
+    server.backend.registry.matches[keys[1]].command(Abort("for the test"))
     server.advance(0.1)
     eve._connection.resume_writing()
     server.advance(0.1)
@@ -221,6 +221,6 @@ def test_who_leaves_in_the_middle_is_forgotten(server: VirtualServer) -> None:
     eve._connection.connection_lost(None)
     server.advance(1)
     for key in keys:
-        runner = server.directory.matches[key]
+        runner = server.backend.registry.matches[key]
         assert (runner.watchers, runner.spectators.queues) == ({}, {})
         assert runner.spectators._new is None

@@ -39,15 +39,15 @@ class Pair:
 
     @property
     def tails(self) -> Tails:
-        assert self.b.directory.tails is not None
-        return self.b.directory.tails
+        assert self.b.backend.directory.tails is not None
+        return self.b.backend.directory.tails
 
     async def client(self, node: Server, name: str, **fields: object) -> JsonClient:
         made = await self._stack.enter_async_context(connected(node.url))
         welcome = await made.hello(name, **fields)
         assert welcome["type"] == "welcome", welcome
         made.player = welcome["resume"]  # with this the other node also learns of it soon
-        players = self.a.directory.store.players
+        players = self.a.backend.store.players
         async with asyncio.timeout(10):
             while players.by_key(welcome["player"]) is None:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
@@ -63,7 +63,7 @@ class Pair:
             for player in players:
                 assert (await player.ask(request, lobby=key))["type"] == "done"
         keys = [f"{key}-1-{number}" for number in range(1, count + 1)]
-        others = self.b.directory.others
+        others = self.b.backend.directory.others
         assert others is not None
         async with asyncio.timeout(10):
             while any(others.match(each) is None for each in keys):  # noqa: ASYNC110
@@ -96,7 +96,7 @@ async def two_nodes(address: str) -> AsyncIterator[Pair]:
             for name in ("a", "b")
         ]
         async with asyncio.timeout(20):
-            while not all(node.directory.ready() for node in nodes):  # noqa: ASYNC110
+            while not all(node.backend.ready() for node in nodes):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         async with AsyncExitStack() as clients:
             yield Pair(nodes, clients)
@@ -191,11 +191,11 @@ async def test_who_watches_nothing_that_is_there_loses_nothing_by_it(pair: Pair)
     assert (await gus.ask("join", lobby=lobby, role="spectator"))["type"] == "done"
     assert (await gus.ask("watch", match=lobby))["code"] == "no_such_match"
     await gus.ask("unwatch", match=lobby)
-    [peer] = pair.b.directory.lobbies[lobby].news.spectators
+    [peer] = pair.b.backend.registry.lobbies[lobby].news.spectators
     assert lobby in peer.subscriptions
     await gus.socket.close()
     async with asyncio.timeout(5):
-        while pair.b.directory.lobbies[lobby].news.spectators:  # noqa: ASYNC110
+        while pair.b.backend.registry.lobbies[lobby].news.spectators:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 
 

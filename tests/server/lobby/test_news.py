@@ -40,7 +40,7 @@ class Played:
 
     def resign(self) -> None:
         """End the running match and start the next one."""
-        (match,) = self.server.directory.lobbies[self.lobby].engine.state.round.running
+        (match,) = self.server.backend.registry.lobbies[self.lobby].engine.state.round.running
         self.players[0].ask("resign", match=match)
         self.server.advance(1)
 
@@ -142,7 +142,7 @@ def test_who_reads_too_slowly_misses_changes_and_gets_the_whole_lobby(played: Pl
 def test_the_removed_and_those_of_a_closed_lobby_know_how_it_ended(played: Played) -> None:
     played.host.ask("close", lobby=played.lobby)
     start = heard(played.host)
-    (match,) = played.server.directory.lobbies[played.lobby].engine.state.round.running
+    (match,) = played.server.backend.registry.lobbies[played.lobby].engine.state.round.running
     played.players[0].ask("resign", match=match)
     played.server.advance(1)
     *_, changed, closed = [
@@ -208,7 +208,9 @@ def test_every_connection_hears_that_its_player_is_out(played: Played, how: str)
     if how == "leave":
         second.ask("leave", lobby=played.lobby)
     elif how == "kick":
-        members = played.server.directory.lobbies[played.lobby].engine.state.seats.members.values()
+        members = played.server.backend.registry.lobbies[
+            played.lobby
+        ].engine.state.seats.members.values()
         [player] = [each.player.player for each in members if each.player.name == "ada"]
         host.ask("kick", lobby=played.lobby, player=player)
     else:

@@ -161,7 +161,7 @@ class Personalities(HouseBots):
 def server(tmp_path: Path) -> Iterator[VirtualServer]:
     make_template(tmp_path)
     with virtual_server(GAMES, tmp_path) as server:
-        server.directory.house_bots = Personalities(server.directory.accounts)
+        server.backend.house_bots = Personalities(server.backend.accounts)
         yield server
 
 
@@ -177,7 +177,7 @@ def refuse_seek(server: VirtualServer, differing: dict[str, Any]) -> dict[str, A
 
 def let_in_earlier(server: VirtualServer, lobby: str, differing: dict[str, Any]) -> None:
     """Give a lobby settings that an earlier server accepted."""
-    state = server.directory.lobbies[lobby].engine.state
+    state = server.backend.registry.lobbies[lobby].engine.state
     changed = LobbySettings.model_validate({**state.settings.model_dump(), **differing})
     state.opened = state.opened.model_copy(update={"settings": changed})
 
@@ -241,13 +241,13 @@ CASES = [
 
 @pytest.mark.parametrize(("breach", "way"), CASES)
 def test_each_condition_holds_in_each_way(server: VirtualServer, breach: str, way: str) -> None:
-    lobbies = len(server.directory.lobbies)
+    lobbies = len(server.backend.registry.lobbies)
     answer = WAYS[way](server, BREACHES[breach][1])
     assert answer["type"] == "refused", answer
     assert answer["code"] in ("bad_option", "bad_seats")
     assert answer["message"]
     if way in ("host", "seek"):
-        assert len(server.directory.lobbies) == lobbies
+        assert len(server.backend.registry.lobbies) == lobbies
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -295,11 +295,11 @@ def test_what_an_earlier_server_let_in_is_played_unrated(
         each.ask("join", lobby=lobby)
     condition, differing = BREACHES.get(breach, ("", {}))
     let_in_earlier(server, lobby, {**differing, "arranged": arranged})
-    state = server.directory.lobbies[lobby].engine.state
+    state = server.backend.registry.lobbies[lobby].engine.state
     players = tuple(each.player for each in state.seats.by_seat())
     planned = PlannedMatch(1, state.settings.programme[0], players, 7)
-    directory = server.directory
-    matches = RatedMatches(directory.rating_log, directory.accounts, directory.games)
+    backend = server.backend
+    matches = RatedMatches(backend.rating_log, backend.accounts, GAMES)
     rated = matches.keys(state, planned)
     free = breach == "nothing" or (arranged and condition == "rotation")
     assert rated == ([each.player for each in players] if free else None)
@@ -313,7 +313,7 @@ def test_a_match_with_a_guest_of_an_earlier_server_is_not_rated(server: VirtualS
     let_in_earlier(server, lobby, {"rated": True})
     for each in (ada, eve):
         each.ask("ready", lobby=lobby)
-    assert server.directory.matches[f"{lobby}-1-1"].engine.state.setup.rated is None
+    assert server.backend.registry.matches[f"{lobby}-1-1"].engine.state.setup.rated is None
 
 
 # --- deals and the first player -------------------------------------------------------------

@@ -43,18 +43,18 @@ class Scenario:
 
     @property
     def room(self) -> LobbyRunner:
-        return self.server.directory.lobbies[self.lobby]
+        return self.server.backend.registry.lobbies[self.lobby]
 
     async def logged(self) -> LobbyState:
         """Return the lobby's state according to its log."""
         room = self.room
-        lines = await self.server.directory.store.lines(room.stream, 1, room.stream.tail)
+        lines = await self.server.backend.store.lines(room.stream, 1, room.stream.tail)
         return LobbyState.restore([room.engine.state.opened, *map(ENTRY.validate_json, lines)])
 
     async def settled(self) -> None:
         """Wait until the lobby accepts requests and is completely on disk."""
         await wait_until(lambda: not self.room.closed)
-        await self.server.directory.store.flush()
+        await self.server.backend.store.flush()
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ async def test_a_lobby_that_is_ahead_of_its_log_again_and_again_is_closed(
             assert refused["code"] == "internal"
             await wait_until(
                 lambda: (
-                    gathering.lobby not in gathering.server.directory.lobbies
+                    gathering.lobby not in gathering.server.backend.registry.lobbies
                     or not gathering.room.closed
                 )
             )
@@ -150,7 +150,7 @@ async def test_a_request_after_a_close_that_was_lost_is_not_told_that_the_lobby_
     gathering: Scenario,
 ) -> None:
     before = gathering.room
-    peer = gathering.server.directory.connections.peer_of(gathering.bob.player)
+    peer = gathering.server.backend.connections.peer_of(gathering.bob.player)
     assert peer is not None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(room_module, "_encode", raising)

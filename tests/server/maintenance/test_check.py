@@ -166,7 +166,7 @@ def test_every_damage_is_found_and_named(world: UsedServer, name: str) -> None:
 
 
 def test_a_damaged_journal_is_found_and_what_it_hurts(world: UsedServer) -> None:
-    number = world.server.directory.matches[world.damaged].stream.number
+    number = world.server.backend.registry.matches[world.damaged].stream.number
     world.server.close()
     path = world.server.path
     flip_bit(path, "journal", "lines", f"ends GLOB '{number}:*'")

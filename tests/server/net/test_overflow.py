@@ -59,8 +59,8 @@ class Crowd:
             self._ask(name, "watch", match=f"{key}-1-1")
             self._ask(name, "subscribe", topic="hall")
         server.advance(1)
-        self.lobby: LobbyRunner = server.directory.lobbies[key]
-        self.match: MatchRunner = server.directory.matches[f"{key}-1-1"]
+        self.lobby: LobbyRunner = server.backend.registry.lobbies[key]
+        self.match: MatchRunner = server.backend.registry.matches[f"{key}-1-1"]
 
     def _ask(self, name: str, type: str, **fields: object) -> dict[str, str]:
         answer: dict[str, str] = self.clients[name].ask(type, **fields)
@@ -95,11 +95,11 @@ def close(crowd: Crowd) -> None:
 
 def lose(crowd: Crowd) -> None:
     damaged = StoredLog("lobby", crowd.lobby.key, StoreError("planted"))
-    crowd.server.directory.recovery.restore([damaged])
+    crowd.server.backend.recovery.restore([damaged])
 
 
 def farewell(crowd: Crowd) -> None:
-    crowd.server.directory.send_farewell()
+    crowd.server.backend.send_farewell()
 
 
 EVENTS: dict[str, tuple[Callable[[Crowd], None], str, tuple[str, ...]]] = {
@@ -149,5 +149,5 @@ def test_one_who_overflows_stops_nothing_and_nobody_else(
         assert all(heard.values()), (slow, heard)  # the seat's disconnect is also an event
         assert crowd.clients[slow].is_closed or slow not in recipients
         ended = {"the end of a lobby", "a lobby that cannot be read"}
-        assert (crowd.lobby.key not in server.directory.lobbies) == (event in ended)
+        assert (crowd.lobby.key not in server.backend.registry.lobbies) == (event in ended)
         server.restart()

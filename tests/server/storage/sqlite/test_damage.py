@@ -165,12 +165,12 @@ def test_a_damaged_match_is_set_aside_and_the_others_go_on(
     _require_refusals(world)
     _require_the_match_again(world)
     _require_no_traceback(caplog)
-    assert world.server.directory.gauges()["damaged"] == 1
+    assert world.server.backend.gauges()["damaged"] == 1
     caplog.clear()
     world.restart(lambda path: None)
     assert [line for line in caplog.messages if world.damaged in line and "set aside" in line]
     assert world.running(world.damaged) is None
-    assert world.server.directory.gauges()["damaged"] == 1
+    assert world.server.backend.gauges()["damaged"] == 1
 
 
 def _require_refusals(world: UsedServer) -> None:
@@ -233,7 +233,7 @@ def test_a_damaged_checkpoint_costs_time_and_nothing_else(world: UsedServer) -> 
     assert (world.running(world.damaged), world.running(world.intact)) == before
     world.restart(lambda path: _execute(path, "DELETE FROM checkpoint"))
     assert (world.running(world.damaged), world.running(world.intact)) == before
-    assert world.server.directory.gauges()["damaged"] == 0
+    assert world.server.backend.gauges()["damaged"] == 0
 
 
 def _text_or_bytes(column: str, world: UsedServer) -> Callable[[Path], None]:
@@ -265,7 +265,7 @@ def test_a_damaged_journal_hurts_whom_it_concerns(
 ) -> None:
     """The entries not yet in a segment: here all of them, in one batch each."""
     well = world.running(world.intact)
-    number = world.server.directory.matches[world.damaged].stream.number
+    number = world.server.backend.registry.matches[world.damaged].stream.number
     world.restart(lambda path: flip_bit(path, "journal", "lines", f"ends GLOB '{number}:*'", place))
     assert world.running(world.intact) == well
     assert world.running(world.damaged) is None
@@ -298,7 +298,7 @@ def test_a_result_whose_summary_is_damaged_is_read_from_the_record(world: UsedSe
     ada, _ = world.guests["ada"], world.guests["bob"]
     ada.ask("resign", match=world.damaged)
     world.restart(lambda path: _unhear(path, world))
-    state = world.server.directory.lobbies[world.lobby].engine.state
+    state = world.server.backend.registry.lobbies[world.lobby].engine.state
     assert (state.round.ended, state.round.aborted, len(state.round.repeated)) == (1, 0, 0)
 
 
@@ -337,7 +337,7 @@ def test_a_damaged_lobby_is_set_aside_and_its_match_is_played_on(
     table = "stream" if column == "head" else "stretch"
     world.restart(lambda path: flip_bit(path, table, column, where))
     assert (world.running(world.damaged), world.running(world.intact)) == (hurt, well)
-    assert world.lobby not in world.server.directory.lobbies
+    assert world.lobby not in world.server.backend.registry.lobbies
     assert [line for line in caplog.messages if line.startswith(f"lobby {world.lobby} is set")]
     ada, bob = world.reconnect("ada", "bob")
     welcome = [each for each in ada.messages() if each["type"] == "welcome"][-1]
@@ -353,11 +353,11 @@ def test_a_damaged_lobby_is_set_aside_and_its_match_is_played_on(
 
 
 def test_a_match_with_a_house_bot_ends_with_its_lobby(world: UsedServer) -> None:
-    match_runner = world.server.directory.matches[world.damaged]
+    match_runner = world.server.backend.registry.matches[world.damaged]
     house = match_runner.engine.state.players[1].model_copy(update={"kind": "house"})
     match_runner.engine.state.players = (match_runner.engine.state.players[0], house)
     damaged = StoredLog("lobby", world.lobby, StoreError("an entry is not one"))
-    world.server.directory.recovery.restore([damaged])
+    world.server.backend.recovery.restore([damaged])
     world.server.advance(0.1)
     assert world.running(world.damaged) is None
     record = world.server.page(f"/records/{world.damaged}.jsonl")
@@ -373,16 +373,16 @@ def test_a_log_that_cannot_be_read_again_is_set_aside(
     """After a failed write a match is reloaded; the disk may have become worse in the meantime."""
 
     damaged = StoreError("entry 3 does not continue the chain")
-    directory = world.server.directory
+    backend = world.server.backend
     monkeypatch.setattr(world.server.store, "reload", answering({world.damaged: damaged}))
-    directory.reloader.lost(directory.matches[world.damaged], WriteFailed("the disk is full"))
+    backend.reloader.lost(backend.registry.matches[world.damaged], WriteFailed("the disk is full"))
     world.server.advance(2)
     assert world.running(world.damaged) is None
-    assert directory.quarantine.reason(world.damaged) is not None
-    state = directory.lobbies[world.lobby].engine.state
+    assert backend.directory.quarantine.reason(world.damaged) is not None
+    state = backend.registry.lobbies[world.lobby].engine.state
     assert (list(state.round.running), state.round.repeated) == ([], frozenset({1}))
     world.restart(lambda path: None)
-    assert world.server.directory.quarantine.reason(world.damaged) is not None
+    assert world.server.backend.directory.quarantine.reason(world.damaged) is not None
 
 
 def answering(found: dict[str, Any]) -> Any:
@@ -397,14 +397,14 @@ def answering(found: dict[str, Any]) -> Any:
 def test_a_lobby_that_cannot_be_read_again_is_set_aside(
     world: UsedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    directory = world.server.directory
+    backend = world.server.backend
     damaged = StoreError("entry 3 does not continue the chain")
     monkeypatch.setattr(world.server.store, "reload", answering({world.lobby: damaged}))
     before = world.running(world.damaged)
-    directory.reloader.lost(directory.lobbies[world.lobby], WriteFailed("the disk is full"))
+    backend.reloader.lost(backend.registry.lobbies[world.lobby], WriteFailed("the disk is full"))
     world.server.advance(2)
-    assert world.lobby not in directory.lobbies
-    assert directory.quarantine.reason(world.lobby) is not None
+    assert world.lobby not in backend.registry.lobbies
+    assert backend.directory.quarantine.reason(world.lobby) is not None
     assert world.running(world.damaged) == before
     for name in ("ada", "bob"):
         closed = [m for m in world.guests[name].messages() if m["type"] == "lobby_closed"]
@@ -415,13 +415,15 @@ def test_a_disk_that_fails_is_no_damage(world: UsedServer, monkeypatch: pytest.M
     async def failing(keys: list[str]) -> Any:
         raise StoreError("cannot read: disk I/O error")
 
-    directory = world.server.directory
+    backend = world.server.backend
     before = world.running(world.damaged)
     with monkeypatch.context() as patch:
         patch.setattr(world.server.store, "reload", failing)
-        directory.reloader.lost(directory.matches[world.damaged], WriteFailed("the disk is full"))
+        backend.reloader.lost(
+            backend.registry.matches[world.damaged], WriteFailed("the disk is full")
+        )
         world.server.advance(2)
-    assert directory.quarantine.reason(world.damaged) is None
+    assert backend.directory.quarantine.reason(world.damaged) is None
     world.restart(lambda path: None)
     assert world.running(world.damaged) == before
 
@@ -446,17 +448,17 @@ def test_a_disk_that_fails_at_the_start_sets_nothing_aside(
             world.restart(lambda path: _execute(path, "UPDATE checkpoint SET data = x'00'"))
     world.restart(lambda path: None)
     assert world.running(world.damaged) == before
-    assert world.server.directory.gauges()["damaged"] == 0
+    assert world.server.backend.gauges()["damaged"] == 0
 
 
 def test_a_match_that_exists_is_not_begun_again(world: UsedServer) -> None:
     """A lobby's log that lost its end must not break a batch with a duplicate stream name."""
     world.restart(lambda path: None)
-    directory = world.server.directory
-    lobby_runner = directory.lobbies[world.lobby]
+    backend = world.server.backend
+    lobby_runner = backend.registry.lobbies[world.lobby]
     [planned] = lobby_runner.engine.state.round.running.values()
-    del directory.matches[world.damaged]
-    directory.starter.begin(lobby_runner, BeginMatch(world.damaged, planned))
+    del backend.registry.matches[world.damaged]
+    backend.lobby_matches.begin(lobby_runner, BeginMatch(world.damaged, planned))
     world.server.advance(0.1)
     assert world.server.store.healthy
     for player in world.reconnect("cat", "dan"):
@@ -503,7 +505,7 @@ def started(world: UsedServer, path: Path) -> str | None:
     try:
         found = UsedServer(server, {}, world.damaged, world.intact, world.finished)
         for match in (world.damaged, world.intact):
-            aside = server.directory.quarantine.reason(match)
+            aside = server.backend.directory.quarantine.reason(match)
             assert aside or found.running(match) == world.running(match)
         assert server.page(f"/records/{world.finished}.jsonl").startswith(b"HTTP/1.1 200")
     finally:
@@ -583,7 +585,10 @@ def test_a_server_starts_with_every_other_byte_of_a_database_changed(
         path.write_bytes(changed)
         with contextlib.suppress(StoreError):
             server = VirtualServer(world.server.games, path)
-            known = server.directory.matches.keys() | server.directory.quarantine._new.keys()
+            known = (
+                server.backend.registry.matches.keys()
+                | server.backend.directory.quarantine._new.keys()
+            )
             found = {each.key for each in server.store.damaged()} | known
             assert {world.damaged, world.intact} <= found
             server.close()
@@ -595,7 +600,7 @@ def test_a_text_that_is_none_hurts_its_stream_alone(world: UsedServer) -> None:
     sql = f"UPDATE stretch SET chain = CAST(x'ff00' AS TEXT) WHERE {where_stream(world.damaged)}"
     world.restart(lambda path: _execute(path, sql))
     assert world.running(world.intact) == well
-    assert world.server.directory.quarantine.reason(world.damaged) is not None
+    assert world.server.backend.directory.quarantine.reason(world.damaged) is not None
 
 
 def test_a_damaged_schema_is_one_sentence(world: UsedServer) -> None:

@@ -1,4 +1,4 @@
-"""Creates the matches that lobbies begin."""
+"""Connects matches with the lobbies that begin them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import NamedTuple
 from kibitz_games.core.game import Game
 from kibitz_protocol.wire.codec import encode, encode_entry
 from kibitz_protocol.wire.lobbies import MatchBrief
-from kibitz_protocol.wire.records import Entry, Player
+from kibitz_protocol.wire.records import Entry, Player, Result
 from kibitz_protocol.wire.values import Action
 from kibitz_server.directory.match_setup import aborted_result, match_setup
 from kibitz_server.directory.rated import RatedMatches
 from kibitz_server.directory.registry import Registry
 from kibitz_server.directory.rules import Rules
+from kibitz_server.directory.substitutes import Substitutes
 from kibitz_server.lobby.commands import BeginMatch
 from kibitz_server.lobby.runner import LobbyRunner
 from kibitz_server.match.branch import replay_opening
@@ -39,18 +40,18 @@ class NewMatch(NamedTuple):
     opening: list[Entry]
 
 
-class MatchStarter:
-    """Creates the matches of one server."""
+class LobbyMatches:
+    """Creates the matches that lobbies begin, and reports their starts and ends to the lobbies."""
 
     def __init__(
         self,
         context: MatchContext,
-        *,
         server_name: str,
         games: Mapping[str, Game],
         rules: Rules,
         rated: RatedMatches,
         registry: Registry,
+        substitutes: Substitutes,
         connections: Connections,
         spawn: Callable[[Callable[[], Awaitable[None]]], None],
     ) -> None:
@@ -60,6 +61,7 @@ class MatchStarter:
         self._rules = rules
         self._rated = rated
         self._registry = registry
+        self._substitutes = substitutes
         self._connections = connections
         self._spawn = spawn
         self._replays = asyncio.Lock()
@@ -167,3 +169,33 @@ class MatchStarter:
         if peer is not None:
             peer.subscriptions[match.key] = match
         return peer
+
+    # --- the end --------------------------------------------------------------------------
+
+    def end(self, match: MatchRunner) -> None:
+        """Handle the end of a match, which is durable and announced, and notify its lobby soon.
+
+        The lobby's work takes as long as several moves. So moves that became durable in the same
+        batch are sent first.
+        """
+        result = match.engine.state.result
+        if result is None:
+            raise AssertionError("a finished match must have a result")
+        self._registry.remove_match(match)
+        self._substitutes.match_over(match)
+        self._context.metrics.finished[result.cause] += 1
+        LOG.info("match %s ended after %d plies: %s", match.key, result.plies, result.cause)
+        self._registry.keep_finished(match)
+        brief = match.shown.brief()
+        self._registry.note_finished(brief, listed=match.listed)
+        if match.listed:
+            self._registry.ended_here.append(brief)
+        self._context.loop.call_soon(self._tell_lobby, match, brief, result)
+
+    def _tell_lobby(self, match: MatchRunner, brief: MatchBrief, result: Result) -> None:
+        lobby = self._registry.lobby_of(match)
+        if lobby is not None:
+            try:
+                lobby.match_ended(brief, result)
+            except Exception:
+                LOG.exception("lobby %s: cannot handle the end of match %s", lobby.key, match.key)
