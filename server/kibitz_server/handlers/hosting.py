@@ -131,10 +131,7 @@ class Hosting:
     def charge_opening(self, peer: Peer, identity: Identity, request: int) -> bool:
         """Charge for opening a lobby; if that fails, refuse the request."""
         wait_ms = self._context.connections.charge_opening(peer, identity)
-        if wait_ms:
-            message = f"too many lobbies were opened; wait {wait_ms} ms"
-            peer.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
-        return not wait_ms
+        return not peer.must_wait(request, wait_ms, "too many lobbies were opened")
 
     def _quota_problem(self, settings: LobbySettings, identity: Identity, peer: Peer) -> str | None:
         """Return the limit that another lobby with these settings would exceed, or None.

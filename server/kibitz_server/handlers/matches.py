@@ -69,11 +69,8 @@ class MatchHandlers:
         if match is None:
             return
         wait_ms = self._connections.charge_note(identity, len(request.text))
-        if wait_ms:
-            message = f"too many notes; wait {wait_ms} ms"
-            peer.refuse(request.id, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
-            return
-        match_requests.note(match, peer, request.id, request.text)
+        if not peer.must_wait(request.id, wait_ms, "too many notes"):
+            match_requests.note(match, peer, request.id, request.text)
 
     def _find(
         self,
@@ -155,11 +152,8 @@ class MatchHandlers:
             peer.refuse(request.id, Code.MALFORMED, "a comment must not be empty", hint="")
             return
         wait_ms = self._connections.charge_comment(peer, identity)
-        if wait_ms:
-            message = f"too many comments; wait {wait_ms} ms"
-            peer.refuse(request.id, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
-            return
-        match_requests.comment(match, peer, request.id, identity.player, text)
+        if not peer.must_wait(request.id, wait_ms, "too many comments"):
+            match_requests.comment(match, peer, request.id, identity.player, text)
 
     def abort(self, peer: Peer, identity: Identity, request: messages.Abort) -> None:
         if not self._accounts.is_operator(identity):

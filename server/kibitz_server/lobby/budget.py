@@ -54,7 +54,7 @@ class LobbyBudget:
 
     def charge_change(self, player: str, now: int) -> None:
         """Charge a player for one change; raises `Refusal` over the limit."""
-        wait_ms = _wait_ms(self._changes, 1, now) or self._players.charge(player, now / 1000)
+        wait_ms = self._changes.wait_ms(1, now / 1000) or self._players.charge(player, now / 1000)
         if wait_ms:
             message = f"too many changes of this lobby, wait {wait_ms} ms"
             raise Refusal(Code.RATE_LIMITED, message, wait_ms)
@@ -62,7 +62,7 @@ class LobbyBudget:
 
     def charge_arranged(self, characters: int, now: int) -> None:
         """Charge the host for arranged matches; raises `Refusal` over the limit."""
-        wait_ms = _wait_ms(self._arranged, characters, now)
+        wait_ms = self._arranged.wait_ms(characters, now / 1000)
         if wait_ms:
             message = f"too many matches are being arranged in this lobby, wait {wait_ms} ms"
             raise Refusal(Code.RATE_LIMITED, message, wait_ms)
@@ -75,9 +75,3 @@ class LobbyBudget:
     def charge_matches(self, count: int, now: int) -> None:
         """Charge for matches that begin, at most `matches_left`."""
         self._matches.charge(count, now / 1000)
-
-
-def _wait_ms(bucket: Bucket, cost: float, now: int) -> int:
-    """Return the milliseconds until a bucket has enough for the cost; 0 if it has now."""
-    missing = cost - bucket.level(now / 1000)
-    return 0 if missing <= 0 else max(1, round(missing / bucket.rate.per_second * 1000))

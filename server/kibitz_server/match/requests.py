@@ -180,10 +180,8 @@ def _may_return(runner: MatchRunner, seat: int, peer: Peer, request: int) -> boo
     if wait_ms is None:
         message = f"this seat has reached the limit of {RETURNS.most} reconnects per match"
         peer.refuse(request, Code.LIMIT, message, hint="")
-    elif wait_ms:
-        message = f"this seat has reconnected too often; wait {wait_ms} ms"
-        peer.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
-    return wait_ms == 0
+        return False
+    return not peer.must_wait(request, wait_ms, "this seat has reconnected too often")
 
 
 def refuse_over(match: str, peer: Peer, request: int) -> None:

@@ -261,9 +261,15 @@ class Peer:
         charged = self.charge_unanswered(cost)
         if charged is ChargeResult.REFUSED:
             wait_ms = self.rate_limiter.retry_after_ms(cost, self._context.loop.time())
-            message = f"too many messages; wait {wait_ms} ms"
-            self.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
+            self.must_wait(request, wait_ms, "too many messages")
         return charged is ChargeResult.GRANTED
+
+    def must_wait(self, request: int, wait_ms: int, why: str) -> bool:
+        """Refuse a request that has to wait because of a rate limit; return whether it has to."""
+        if wait_ms:
+            message = f"{why}; wait {wait_ms} ms"
+            self.refuse(request, Code.RATE_LIMITED, message, retry_after_ms=wait_ms)
+        return wait_ms > 0
 
     def charge_unanswered(self, cost: float) -> ChargeResult:
         """Charge the peer without refusing a request; close the connection if it floods."""

@@ -100,6 +100,11 @@ class Bucket:
         self._level = self.level(now) - cost
         return self._level
 
+    def wait_ms(self, cost: float, now: float) -> int:
+        """Return the milliseconds until the level reaches `cost`; 0 if it has."""
+        missing = cost - self.level(now)
+        return 0 if missing <= 0 else max(1, round(missing / self.rate.per_second * 1000))
+
 
 class SharedBuckets(Generic[K]):
     """Buckets that connections share.
@@ -151,11 +156,11 @@ class SharedBuckets(Generic[K]):
         Returns 0. If the bucket has too little, takes nothing and returns the milliseconds to wait.
         """
         bucket = self.acquire(key, now, rate)
-        missing = cost - bucket.level(now)
-        if missing <= 0:
+        wait_ms = bucket.wait_ms(cost, now)
+        if not wait_ms:
             bucket.charge(cost, now)
         self.release(key, now)
-        return 0 if missing <= 0 else max(1, round(missing / bucket.rate.per_second * 1000))
+        return wait_ms
 
     def _evict(self, now: float) -> None:
         """Drop buckets from the front that must be full by now: after burst / rate seconds."""
@@ -209,8 +214,5 @@ class RateLimiter:
 
     def retry_after_ms(self, cost: float, now: float) -> int:
         """Return the milliseconds until the buckets have enough for this cost."""
-        wait = 0.0
-        for bucket in (self._own, *self._shared):
-            missing = cost - bucket.level(now)
-            wait = max(wait, missing / bucket.rate.per_second)
-        return max(1, round(wait * 1000))
+        waits = (bucket.wait_ms(cost, now) for bucket in (self._own, *self._shared))
+        return max(1, *waits)
