@@ -229,13 +229,12 @@ class Backend:
     def _restore(self, logs: Sequence[StoredLog]) -> None:
         self.recovery.list_finished()
         self.recovery.restore(logs)
-        self.registry.restored = True
 
     @property
     def open(self) -> bool:
-        """Whether players may connect: the server is up and not a standby node."""
+        """Whether players may connect: the server is not shutting down and not a standby node."""
         serves = self.failover is None or self.failover.serving
-        return serves and self.registry.up
+        return serves and not self.registry.draining
 
     def ready(self) -> bool:
         """Return whether new matches may start."""

@@ -49,7 +49,8 @@ class Loader:
         delayed = bool(setup.spectating.delay_ms or setup.spectating.delay_plies)
         engine = None if delayed else self._from_checkpoint(game, setup, stored)
         if engine is None:
-            stored = self._full_log(stored)
+            if stored.checkpoint is not None:
+                stored = self._store.load_from_head(stored)
             engine = MatchEngine.restore(game, setup, map(record.read_entry, stored.lines))
         checkpointed = 0 if stored.checkpoint is None else stored.checkpoint.seq
         match = MatchRunner(
@@ -94,9 +95,6 @@ class Loader:
         except BrokenLog as error:
             LOG.warning("match %s: its checkpoint cannot be used: %s", setup.match, error)
             return None
-
-    def _full_log(self, stored: Stored) -> Stored:
-        return stored if stored.checkpoint is None else self._store.load_from_head(stored)
 
     def _game_of(self, setup: Setup, key: str) -> Game:
         if setup.match != key:

@@ -27,8 +27,6 @@ class Registry:
     def __init__(self) -> None:
         self.draining = False
         """Whether the server is shutting down, so that nothing starts or is reloaded."""
-        self.restored = False
-        """Whether the open matches and lobbies have been restored."""
         self.matches: dict[str, MatchRunner] = {}
         self.lobbies: dict[str, LobbyRunner] = {}
         self.recently_finished: OrderedDict[str, MatchRunner] = OrderedDict()
@@ -53,11 +51,6 @@ class Registry:
         """The lobbies with a seat reserved for each player."""
         self._seats: dict[str, tuple[str, ...]] = {}
         """The running matches in which each player has or had a seat."""
-
-    @property
-    def up(self) -> bool:
-        """Whether pages are served; true for standby nodes too."""
-        return self.restored and not self.draining
 
     def runner(self, key: str) -> MatchRunner | LobbyRunner | None:
         """Return the runner of a running match or an open lobby."""

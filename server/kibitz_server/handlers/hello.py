@@ -66,9 +66,9 @@ class HelloHandler:
             peer.refuse(
                 hello.id,
                 Code.UNAVAILABLE,
-                "this node is a standby: another node serves"
-                if self._directory.registry.up
-                else "the server is starting or shutting down",
+                "the server is starting or shutting down"
+                if self._directory.registry.draining
+                else "this node is a standby: another node serves",
                 retry_after_ms=RETRY_AFTER_MS,
             )
             return

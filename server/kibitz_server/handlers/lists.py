@@ -100,7 +100,12 @@ class ListHandlers:
         shown: dict[int, MatchRunner | MatchBrief] = {
             match.stream.number: match
             for match in self._directory.registry.matches.values()
-            if match.shown.stored and self._is_asked_for(match, request.lobby)
+            if match.shown.stored
+            and (
+                match.listed
+                if request.lobby is None
+                else match.engine.state.setup.lobby == request.lobby
+            )
         }
         if request.lobby is None:
             there = (match for line in self._directory.others.listed() for match in line.matches)
@@ -113,9 +118,6 @@ class ListHandlers:
         if not more:
             briefs += self._directory.registry.finished_briefs(request.lobby)
         peer.answer(MatchList(re=request.id, matches=briefs, more=more, last=last))
-
-    def _is_asked_for(self, match: MatchRunner, lobby: str | None) -> bool:
-        return match.listed if lobby is None else match.engine.state.setup.lobby == lobby
 
     def subscribe(self, peer: Peer, identity: Identity, request: messages.Subscribe) -> None:
         self._hall.wake()  # before the answer, so that an error refuses the request

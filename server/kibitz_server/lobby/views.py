@@ -17,7 +17,6 @@ from kibitz_protocol.wire.lobbies import (
     LobbyView,
     MatchBrief,
     Member,
-    ProgrammeItem,
 )
 from kibitz_protocol.wire.records import Player, Result
 from kibitz_server.lobby.seats import SeatedMember
@@ -166,12 +165,8 @@ def _shows_matches(settings: LobbySettings) -> bool:
 def _visible_settings(state: LobbyState, viewer: str | None) -> LobbySettings:
     if viewer == state.host.player:
         return state.settings
-    items = [_without_seed(item) for item in state.settings.programme]
+    items = [item.model_copy(update={"seed": None}) for item in state.settings.programme]
     return state.settings.model_copy(update={"programme": items})
-
-
-def _without_seed(item: ProgrammeItem) -> ProgrammeItem:
-    return item.model_copy(update={"seed": None})
 
 
 def member(seated: SeatedMember, connected: Collection[str]) -> Member:

@@ -48,7 +48,11 @@ class MatchTail(WatchedMatch):
         """
         state = MatchState(game, setup)
         self.views = MatchViews(state)
-        spectators = Spectators(self.views, _at_once, lambda: self.left_ms(clock()))
+        spectators = Spectators(
+            self.views,
+            when_settled=lambda call: call(),  # everything that a tail has read is on disk
+            left_ms=lambda: self.left_ms(clock()),
+        )
         super().__init__(state, stream, spectators)
         self.lobby_shown = lobby_shown
         """Whether its lobby lets anybody watch. If not, only the playing node admits spectators."""
@@ -130,8 +134,3 @@ class MatchTail(WatchedMatch):
             self.watchers[peer] = None
             self.spectators.add_waiting(peer.send_queue, peer.views)
             peer.send_queue.catch_up()
-
-
-def _at_once(call: Callable[[], None]) -> None:
-    """Call the callback at once, because everything a tail has read is on disk."""
-    call()

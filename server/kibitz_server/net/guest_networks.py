@@ -41,7 +41,7 @@ class GuestNetworks:
 
     def __init__(self, networks: Iterable[GuestNetwork] = ()) -> None:
         # If networks are nested, the narrowest one applies.
-        self._networks = sorted(networks, key=_prefix_length, reverse=True)
+        self._networks = sorted(networks, key=lambda each: each.network.prefixlen, reverse=True)
 
     def network_of(self, address: str) -> GuestNetwork | None:
         """Return the guest network of an address, or None."""
@@ -56,10 +56,6 @@ class GuestNetworks:
         """Return how many people an address counts as; 0 for an ordinary address."""
         network = self.network_of(address)
         return 0 if network is None else network.people
-
-
-def _prefix_length(network: GuestNetwork) -> int:
-    return network.network.prefixlen
 
 
 def rate_of_people(rate: Rate, person: Rate, people: int) -> Rate:
