@@ -60,7 +60,7 @@ def test_a_lobby_whose_opening_cannot_be_read_is_not_listed(
     server: VirtualServer, head: bytes | None
 ) -> None:
     with patch.object(server.store, "lobby_head", return_value=head):
-        assert not server.directory.recovery._is_listed("L1")
+        assert not server.backend.recovery._is_listed("L1")
 
 
 # --- the same on every occasion ------------------------------------------------------------------
