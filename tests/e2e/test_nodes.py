@@ -180,7 +180,7 @@ async def test_a_node_that_was_frozen_writes_nothing_when_it_wakes_up(
         async with (
             asyncio.timeout(200),
             standby_proxy([node.port for node in nodes]) as proxy,
-            fleet_of(proxy.url, MATCHES, drawn_matches(6), pause=0.1) as fleet,
+            fleet_of(proxy.url, MATCHES, drawn_matches(6), pause=1.0) as fleet,
         ):
             await fleet.moved(60)
             with nodes[0].frozen():
@@ -190,6 +190,7 @@ async def test_a_node_that_was_frozen_writes_nothing_when_it_wakes_up(
                 await asyncio.to_thread(until_status, nodes[1], 200)
                 await asyncio.sleep(20 - (time.monotonic() - frozen))
                 acknowledged = fleet.moves
+            assert acknowledged + 10 < MATCHES * 36, "the matches outlast the freeze"
             await asyncio.to_thread(until_status, nodes[0], 503)
             await fleet.moved(acknowledged + 10)
             await fleet.finished(MATCHES)

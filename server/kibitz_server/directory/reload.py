@@ -53,9 +53,9 @@ class LogReloader:
         new runner restarts its house bots.
         """
         kind, key = runner.stream.kind, runner.key
-        LOG.error("%s %s is reloaded: %s", kind, key, error)
         if self._registry.draining or self._registry.runner(key) is not runner:
-            return
+            return  # for example, its lobby belongs to another node by now
+        LOG.error("%s %s is reloaded: %s", kind, key, error)
         if isinstance(runner, LobbyRunner):
             runner.bots.stop_all()
         if runner.failures > runner.MAX_FAILURES + ENDING_ATTEMPTS:
