@@ -230,15 +230,22 @@ async def run(
         patience=PATIENCE if ladder is None else None,
     )
     with captured_stderr() as terminal:
-        if warm is not None:
-            await in_thread(lambda: _warm_up(probe_bot, warm))
-        if hold is not None:
-            await hold()
+        await _get_ready(probe_bot, warm, hold)
         async with client:
             if keep is not None:
                 keep(client.resume)
             play = BotConnection(client, make, config, probe_bot, terminal, warmed=warm)
             return await play.until(stop or Shutdown())
+
+
+async def _get_ready(
+    bot: Bot, warm: Sequence[ProgrammeItem] | None, hold: Callable[[], Awaitable[None]] | None
+) -> None:
+    """Warm up, and wait until the bot may connect."""
+    if warm is not None:
+        await in_thread(lambda: _warm_up(bot, warm))
+    if hold is not None:
+        await hold()
 
 
 class BotConnection:

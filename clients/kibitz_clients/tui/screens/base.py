@@ -54,9 +54,6 @@ class BaseScreen(AppScreen[None]):
         self._static_contents.clear()
         self.refresh_content()
 
-    def action_back(self) -> None:
-        self.kibitz_app.navigation.back()
-
     def action_follow(self) -> None:
         self.kibitz_app.navigation.follow = not self.kibitz_app.navigation.follow
         self.refresh_content()

@@ -198,6 +198,9 @@ class LobbyScreen(BaseScreen):
     def _ask(self, request: Awaitable[object]) -> None:
         self.kibitz_app.requests.send(request, self.answered)
 
+    def action_back(self) -> None:
+        self.kibitz_app.navigation.back()
+
     def action_help(self) -> None:
         self.app.push_screen(Keys("A lobby", KEYS))
 

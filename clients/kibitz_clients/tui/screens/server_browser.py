@@ -108,6 +108,9 @@ class ServerBrowserScreen(BaseScreen):
         else:
             self.kibitz_app.navigation.watch_match(key)
 
+    def action_back(self) -> None:
+        self.kibitz_app.navigation.back()
+
     def action_help(self) -> None:
         self.app.push_screen(Keys("Lobbies and matches", KEYS))
 
