@@ -255,13 +255,15 @@ class EntryView:
 
     def frame(self, viewer: Viewer, wanted: WantedViews = "turn", line: bytes = b"") -> bytes:
         """Return the event for `viewer` as a frame; `line` is the entry's line, if available."""
-        key: object = wanted if self.alike else (viewer, wanted)
+        shape = event_field(wanted, self.hidden)
+        part = wanted if shape == "patch" else shape
+        key: object = part if self.alike else (viewer, part)
         frames = self._frames
         if frames is None:
             frames = self._frames = {}
         frame = frames.get(key)
         if frame is None:
-            frame = frames[key] = text_frame(self._json(viewer, wanted, line))
+            frame = frames[key] = text_frame(self._json(viewer, wanted, shape, line))
         return frame
 
     def spectator_frames(
@@ -289,17 +291,24 @@ class EntryView:
         self._without_comments = shown
         return shown
 
-    def _json(self, viewer: Viewer, wanted: WantedViews, line: bytes) -> bytes:
+    def _json(
+        self,
+        viewer: Viewer,
+        wanted: WantedViews,
+        shape: Literal["view", "patch"] | None,
+        line: bytes,
+    ) -> bytes:
         # If the entry is the same for all viewers, use its line from the log (`depends_on_viewer`).
         entry = self.entry if self.alike else redact(self.entry, viewer, self.hidden)
         if not line or entry is not self.entry:
             line = encode_entry(entry)
         after, clocks = self.after, self.clocks
-        seen, shape = b"", event_field(wanted, self.hidden)
-        if after is not None and shape == "view":
-            seen = b',"view":' + after.json(viewer)
-        elif shape == "patch" and (patch := self.patch(viewer, wanted)) is not None:
-            seen = b',"patch":' + to_json(patch)
+        seen = b""
+        if shape is not None:
+            if after is not None and shape == "view":
+                seen = b',"view":' + after.json(viewer)
+            elif shape == "patch" and (patch := self.patch(viewer, wanted)) is not None:
+                seen = b',"patch":' + to_json(patch)
         if clocks is not None:
             written = clocks_json(clocks) if after is None else after.json_of_clocks(clocks)
             seen = b'%b,"clocks":%b' % (seen, written)
