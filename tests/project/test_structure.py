@@ -13,7 +13,7 @@ SERVER = "kibitz_server"
 MAX_ROOMS = 12
 MAX_FLOORS = 7
 MAX_FILES = 33
-MAX_CHANGES = 135
+MAX_CHANGES = 133
 """Five of the files are parts of SQLiteStore: collecting, writing, compaction, watermark. A match
 has two: the runner, and the messages to its viewers."""
 

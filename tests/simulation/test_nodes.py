@@ -36,10 +36,11 @@ ROOT = Path(__file__).parents[2]
 FEW_RUNS, MANY_RUNS = 6, 1000
 MOVING_CLIENTS = NodeFaults(resets=0.05, second_sockets=0.02, outages=0.06, lobbies=3)
 SIDE_BY_SIDE = NodeFaults(side_by_side=True, resets=0.02, lobbies=3)
+SLOW_DATABASE = NodeFaults(slow=0.1)
 
 
 def rates_of(seed: int) -> NodeFaults:
-    return (MOVING_CLIENTS, SIDE_BY_SIDE, NodeFaults())[seed % 3]
+    return (MOVING_CLIENTS, SIDE_BY_SIDE, SLOW_DATABASE)[seed % 3]
 
 
 def violations_of(worlds: Iterable[NodesSimulation], faults: Counter[str]) -> dict[int, list[str]]:
