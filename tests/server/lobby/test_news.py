@@ -267,26 +267,6 @@ def test_who_comes_between_two_patches_misses_no_change_that_is_taken_back(
     assert followed(eve, lobby) == followed(host, lobby)
 
 
-def test_every_new_member_finds_itself_in_its_view(tmp_path: Path) -> None:
-    """Even those who join between two patches; a page that does not would only watch the lobby."""
-    make_template(tmp_path)
-    with virtual_server(GAMES, tmp_path) as server:
-        clients = [server.guest_client(name) for name in ("hal", "ada", "bob", "cyd")]
-        item = {"game": "toy-grid", "seats": 2}
-        settings = {"seats": [{"kind": "open"}] * 4, "programme": [item], "auto_start": False}
-        lobby = clients[0].ask("host", settings=settings)["lobby"]
-        for client in clients:
-            client.ask("join", lobby=lobby)
-        server.advance(0.05)
-        for client in clients:
-            views = [each["lobby"] for each in client.messages() if each["type"] == "lobby"]
-            (welcome,) = [each for each in client.messages() if each["type"] == "welcome"]
-            assert welcome["player"] in views[-1]["members"]
-        server.advance(1)
-        known = [followed(client, lobby) for client in clients]
-        assert known == known[:1] * 4
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_all_followers_know_the_same(
     gathering: tuple[VirtualServer, list[ScriptedClient], str], seed: int
