@@ -126,7 +126,7 @@ class ServerLink:
         self.state.apply(message, self._now())
         match message:
             case LobbyClosed(lobby=lobby, reason=reason):
-                self.notices.append(f"lobby {lobby} was closed: {printable.line(reason)}")
+                self.notices.append(descriptions.lost_lobby(lobby, reason))
             case MatchLost(match=match, message=sentence):
                 self.notices.append(f"match {match}: {printable.line(sentence)}")
         self._notify()

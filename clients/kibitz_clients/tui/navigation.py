@@ -100,7 +100,7 @@ class ScreenNavigation:
                 self._requests.unmask_finished(self._state.matches[match])
             case LobbyClosed(lobby=lobby, reason=reason):
                 self._entered.discard(lobby)
-                self.show_notice(f"lobby {lobby} was closed: {reason}")
+                self.show_notice(descriptions.lost_lobby(lobby, reason))
             case MatchLost(match=match, code=Code.OVER) if match in self._on_wall:
                 # The match ended before the client requested it again. The wall replaces it
                 # automatically.

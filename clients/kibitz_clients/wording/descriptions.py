@@ -37,6 +37,14 @@ from kibitz_protocol.wire.records import (
 )
 from kibitz_protocol.wire.values import Action
 
+LOST_LOBBY_TEXTS = {
+    "closed": "it is closed, or you left it elsewhere",
+    "kicked": "the host removed you",
+    "expired": "you were disconnected for too long, or nobody was left",
+    "failed": "the server could not continue it",
+}
+"""Texts for the reasons of `LobbyClosed`."""
+
 CAUSE_TEXTS: dict[Cause, str] = {
     Cause.RULES: "by the rules",
     Cause.RESIGNATION: "resigned",
@@ -64,6 +72,11 @@ def house_bot_failure(trouble: HouseTrouble) -> str:
     if trouble.given_up:
         return f"{what}; it will not be restarted, and the seat is open to anyone"
     return f"{what}; it will be restarted"
+
+
+def lost_lobby(lobby: str, reason: str) -> str:
+    """Say in one line why this program no longer gets news of the lobby."""
+    return f"lobby {lobby}: {LOST_LOBBY_TEXTS[reason]}"
 
 
 def stopped_programme(reason: str) -> str:

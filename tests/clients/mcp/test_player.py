@@ -174,7 +174,7 @@ async def test_an_unknown_match_a_lost_one_and_a_closed_lobby_are_sentences(
         await settle()
         text = await player.wait_for_turn(None, 0)
         assert "match M7: it is gone" in text
-        assert "lobby L1 was closed" in text
+        assert "lobby L1: it is closed" in text
         with pytest.raises(CallError, match="it is gone"):
             await player.wait_for_turn("M7", 1)
 

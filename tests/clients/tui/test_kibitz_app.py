@@ -858,7 +858,7 @@ async def test_news_that_lead_nowhere_are_told(games: dict[str, Game]) -> None:
         LobbyClosed(lobby="L1", reason="expired"), MatchLost("M1", Code.NO_SUCH_MATCH, "it is over")
     )
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: told(app, "lobby L1 was closed: expired"))
+        await until(pilot, lambda: told(app, "lobby L1: you were"))
         await until(pilot, lambda: told(app, "match M1: it is over"))
 
 

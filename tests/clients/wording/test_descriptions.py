@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 from kibitz_clients.matches.timeline import MatchInfo
 from kibitz_clients.wording import descriptions
 from kibitz_games.core.game import Game
 from kibitz_protocol.client.errors import RefusedError, UnansweredError, UnreachableError
+from kibitz_protocol.wire.messages import LobbyClosed
 from kibitz_protocol.wire.recordfile import Record
 from kibitz_protocol.wire.records import (
     Aborted,
@@ -161,6 +164,13 @@ def test_a_verdict_lists_ranks_and_why_seats_dropped_out(running: Record) -> Non
 )
 def test_errors_are_sentences(error: Exception, sentence: str) -> None:
     assert descriptions.explain_error(error, "ws://x") == sentence
+
+
+@pytest.mark.parametrize("reason", get_args(LobbyClosed.model_fields["reason"].annotation))
+def test_every_reason_why_a_lobby_is_lost_has_words(reason: str) -> None:
+    sentence = descriptions.lost_lobby("L1", reason)
+    assert sentence.startswith("lobby L1: ")
+    assert sentence.count(" ") > 3
 
 
 def test_ranks_read_as_ordinals() -> None:

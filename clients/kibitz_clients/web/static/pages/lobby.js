@@ -27,9 +27,9 @@ const MOST_BOARDS = 12;
 const STATES = { gathering: "waiting for players", running: "running", finished: "finished", closed: "closed" };
 /** @type {Record<string, string>} */
 const ENDS = {
-  closed: "The host closed this lobby.",
+  closed: "This lobby is closed, or you left it in another window.",
   kicked: "The host removed you from this lobby.",
-  expired: "You were disconnected for too long and lost your seat.",
+  expired: "You were disconnected for too long, or nobody was left here.",
   failed: "The server could not continue this lobby.",
 };
 
