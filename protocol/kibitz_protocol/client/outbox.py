@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from kibitz_protocol.client.requests import PendingRequests
-from kibitz_protocol.client.retry import RequestThrottle
+from kibitz_protocol.client.throttle import RequestThrottle
 from kibitz_protocol.wire.messages import (
     WALL_MATCH_COST,
     Hello,

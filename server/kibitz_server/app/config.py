@@ -16,7 +16,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from kibitz_protocol.wire.server_address import websocket_url
 from kibitz_server.accounts.sign_in import Guests
 from kibitz_server.maintenance.retention import RetentionPolicy
-from kibitz_server.net.access import AccessPolicy, access_policy, listed_origin, network
+from kibitz_server.net.access import AccessPolicy, access_policy, listed_origin
+from kibitz_server.net.addresses import network
 from kibitz_server.net.connections import Quotas
 from kibitz_server.net.downloads import DownloadLimits
 from kibitz_server.net.guest_networks import GuestNetworks, guest_network

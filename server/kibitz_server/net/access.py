@@ -1,6 +1,6 @@
 """Decides from their headers which HTTP requests and handshakes to serve. Pure.
 
-Three checks precede all other processing of a request.
+Two checks precede all other processing of a request; `proxies` finds out who sent it.
 
 **Host.** An attacker can point a web page's host name at this server (DNS rebinding). Browsers then
 treat the page as one of this server's, and let it read everything served here. But its requests
@@ -16,27 +16,20 @@ browsers send no origin, and are accepted. If a request has no origin, but heade
 browsers send, its origin counts as `null`. `Sec-Fetch-Mode` alone does not identify a browser:
 Node's WebSocket sends it, without `Origin`. For plain pages this check stops scripts of other sites
 from reading them; links to them work.
-
-**Client address.** Behind a proxy every connection comes from the proxy's address. If the operator
-trusts the proxy, the client's address is the rightmost one in `X-Forwarded-For` that is not a
-trusted proxy's own. The client may have forged everything to the left of it. If the sender is not a
-trusted proxy, headers of proxies have one use: they show that a connection from this machine comes
-from a proxy, not from a local program.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from dataclasses import dataclass, field
+from typing import Final
 
 from websockets.datastructures import Headers
 
-from kibitz_server.net.addresses import Address, is_loopback, parse_address
+from kibitz_server.net.addresses import network, parse_address
+from kibitz_server.net.proxies import TrustedProxies
 
-Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 NULL_ORIGIN: Final = "null"
 ANY_HOST: Final = "*"
 _DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
@@ -46,15 +39,6 @@ _BROWSERS_ONLY: Final = ("Sec-Fetch-Site", "Sec-Fetch-Dest", "Sec-CH-UA", "Cooki
 _HOST: Final = re.compile(
     r"(?:\[(?P<v6>[0-9A-Fa-f:.]+)\]|(?P<name>[^:\[\]/?#@\s]+))(?::[0-9]{1,5})?"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ClientAddress:
-    """The address that a request comes from."""
-
-    address: str
-    local: bool
-    """Whether the request was made on this machine."""
 
 
 class BadHeader(ValueError):
@@ -77,8 +61,7 @@ class AccessPolicy:
     """The server's names, in lower case; None accepts any."""
     origins: frozenset[str] = frozenset()
     """Origins of pages that may open websockets here."""
-    proxies: tuple[Network, ...] = ()
-    """Proxies whose forwarding headers are trusted."""
+    proxies: TrustedProxies = field(default_factory=TrustedProxies)
 
     # --- host -------------------------------------------------------------------------------
 
@@ -131,35 +114,6 @@ class AccessPolicy:
             return False
         return authority.removesuffix(port) == headers["Host"].lower().removesuffix(port)
 
-    # --- client address -----------------------------------------------------------------------
-
-    def is_proxy(self, address: str) -> bool:
-        return self._trusts(parse_address(address))
-
-    def client_address(self, headers: Headers, address: str) -> ClientAddress:
-        """Return the address of the client whose request arrived from `address`."""
-        local = is_loopback(address)
-        hops = _x_forwarded_for(headers) if self.is_proxy(address) else []
-        if not hops:
-            return ClientAddress(address, local and not is_forwarded(headers))
-        client = self._client(hops, address)
-        return ClientAddress(client, local and client != address and is_loopback(client))
-
-    def _client(self, hops: Sequence[str], address: str) -> str:
-        """Return the rightmost untrusted hop, or the last trusted one if all are trusted."""
-        nearest = address
-        for hop in reversed(hops):
-            parsed = parse_address(hop)
-            if parsed is None:
-                return nearest
-            nearest = str(parsed)
-            if not self._trusts(parsed):
-                break
-        return nearest
-
-    def _trusts(self, address: Address | None) -> bool:
-        return address is not None and any(address in network for network in self.proxies)
-
 
 def access_policy(
     *, host: str, names: Iterable[str], origins: Iterable[str], proxies: Iterable[str], machine: str
@@ -172,7 +126,9 @@ def access_policy(
     known = {name.lower().rstrip(".") for name in (*names, host, machine, f"{machine}.local")}
     listed = frozenset(map(listed_origin, origins))
     hosts = None if ANY_HOST in known else frozenset(known - {""})
-    return AccessPolicy(hosts=hosts, origins=listed, proxies=tuple(map(network, proxies)))
+    return AccessPolicy(
+        hosts=hosts, origins=listed, proxies=TrustedProxies(tuple(map(network, proxies)))
+    )
 
 
 def listed_origin(text: str) -> str:
@@ -181,24 +137,6 @@ def listed_origin(text: str) -> str:
     if origin == NULL_ORIGIN:
         raise ValueError("the origin 'null' cannot be allowed: every sandboxed page has it")
     return origin
-
-
-def network(text: str) -> Network:
-    """Parse an address or a network such as ``10.0.0.0/8``, or raise `ValueError`."""
-    try:
-        return ipaddress.ip_network(text, strict=False)
-    except ValueError:
-        raise ValueError(
-            f"expected an address or network such as 10.0.0.0/8, got {text!r}"
-        ) from None
-
-
-def is_forwarded(headers: Headers) -> bool:
-    """Return whether a request has the headers of a proxy."""
-    names = {name.lower() for name, _ in headers.raw_items()}
-    return bool(names & {"forwarded", "via", "x-real-ip"}) or any(
-        name.startswith("x-forwarded") for name in names
-    )
 
 
 def _host(headers: Headers) -> str:
@@ -223,16 +161,3 @@ def _is_browser(headers: Headers) -> bool:
     return any(name in headers for name in _BROWSERS_ONLY) or any(
         agent.startswith("Mozilla/") for agent in agents
     )
-
-
-def _x_forwarded_for(headers: Headers) -> list[str]:
-    whole = ",".join(headers.get_all("X-Forwarded-For"))
-    return [_without_port(hop) for hop in whole.split(",") if hop.strip()]
-
-
-def _without_port(hop: str) -> str:
-    """Return a hop's address without its port, which some proxies add."""
-    hop = hop.strip()
-    if hop.startswith("["):
-        return hop[1:].partition("]")[0]
-    return hop.partition(":")[0] if hop.count(":") == 1 else hop

@@ -1,4 +1,4 @@
-"""Network addresses: normalizes them, and groups the addresses of one customer.
+"""Network addresses: parses and normalizes them, and groups those of one customer.
 
 A household or a rented server has a whole /64 of IPv6 addresses, so all limits on an address apply
 to its /64. An IPv4-mapped address from an IPv6 socket (``::ffff:192.0.2.1``) counts as the IPv4
@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 CUSTOMER_PREFIX_BITS = 64
 """The prefix length of the IPv6 network of one customer."""
 
@@ -42,3 +43,13 @@ def address_group(text: str) -> str:
         return str(address)
     prefix = int(address) >> (128 - CUSTOMER_PREFIX_BITS) << (128 - CUSTOMER_PREFIX_BITS)
     return f"{ipaddress.IPv6Address(prefix)}/{CUSTOMER_PREFIX_BITS}"
+
+
+def network(text: str) -> Network:
+    """Parse an address or a network such as ``10.0.0.0/8``, or raise `ValueError`."""
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError(
+            f"expected an address or network such as 10.0.0.0/8, got {text!r}"
+        ) from None

@@ -12,8 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kibitz_server.net.access import Network, network
-from kibitz_server.net.addresses import parse_address
+from kibitz_server.net.addresses import Network, network, parse_address
 from kibitz_server.net.rate_limit import Rate
 
 MAX_PEOPLE: Final = 10_000

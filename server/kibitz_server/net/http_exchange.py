@@ -196,7 +196,7 @@ class HttpExchange:
     def _locate(self, headers: Headers) -> bool:
         """Determine the client's address; return whether its limits allow the connection."""
         here = self._peer
-        place = self._context.access.client_address(headers, here.address)
+        place = self._context.access.proxies.client_address(headers, here.address)
         if (place.address, place.local) == (here.address, here.local) and not here.proxied:
             return True
         self._relocated = True

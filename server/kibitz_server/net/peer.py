@@ -152,7 +152,7 @@ class Peer:
         name = transport.get_extra_info("peername")
         self.address = str(name[0]) if name else "?"
         self.local = is_loopback(self.address)
-        self.proxied = context.access.is_proxy(self.address)
+        self.proxied = context.access.proxies.include(self.address)
         """Whether a proxy made the connection. Then only the headers have the client's address."""
         self.send_queue = SendQueue(
             transport, context.batcher, context.send_limits, self._read_too_slowly

@@ -21,12 +21,14 @@ from kibitz_protocol.wire.messages import ClientMessage, Hello, ListGames, ListL
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.refusals import CloseCode, Code
 from kibitz_server.accounts.identity import Identity
-from kibitz_server.net.access import AccessPolicy, network
+from kibitz_server.net.access import AccessPolicy
+from kibitz_server.net.addresses import network
 from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.downloads import DownloadLimits, Downloads
 from kibitz_server.net.frames import FrameReader
 from kibitz_server.net.guest_networks import GuestNetworks, guest_network
 from kibitz_server.net.peer import Peer
+from kibitz_server.net.proxies import TrustedProxies
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.round_trip import SAMPLES
 from kibitz_server.net.turn_budget import UNITS_A_TURN
@@ -440,7 +442,7 @@ def test_pages_are_for_this_server_s_name_and_no_other_sites_scripts(
 
 
 def test_a_proxy_says_where_a_connection_comes_from() -> None:
-    rig = PeerRig(access=AccessPolicy(proxies=(network("127.0.0.1"),)))
+    rig = PeerRig(access=AccessPolicy(proxies=TrustedProxies((network("127.0.0.1"),))))
     line = rig.connect()
     assert (line.peer.local, line.peer.proxied) == (True, True)
     line.feed(HANDSHAKE.format(path="/", more="X-Forwarded-For: 192.0.2.9\r\n").encode())
@@ -455,7 +457,7 @@ def test_what_a_proxy_brings_is_not_local_though_nobody_trusts_it() -> None:
 
 
 def test_without_room_for_the_address_behind_a_proxy_it_is_told() -> None:
-    rig = PeerRig(access=AccessPolicy(proxies=(network("127.0.0.1"),)))
+    rig = PeerRig(access=AccessPolicy(proxies=TrustedProxies((network("127.0.0.1"),))))
     line = rig.connect()
     rig.handler.room = False
     line.feed(HANDSHAKE.format(path="/", more="X-Forwarded-For: 192.0.2.9\r\n").encode())
@@ -520,7 +522,11 @@ _HEADERS = st.lists(
 def test_whatever_is_asked_is_answered_or_hung_up_on(
     method: str, target: str, headers: list[tuple[str, str]]
 ) -> None:
-    rig = PeerRig(access=AccessPolicy(hosts=frozenset({"x"}), proxies=(network("127.0.0.0/8"),)))
+    rig = PeerRig(
+        access=AccessPolicy(
+            hosts=frozenset({"x"}), proxies=TrustedProxies((network("127.0.0.0/8"),))
+        )
+    )
     line = rig.connect()
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers)
     line.feed(f"{method} {target} HTTP/1.1\r\n{lines}\r\n".encode("latin-1"))
@@ -930,7 +936,7 @@ def test_a_handshake_that_raises_ends_its_connection(
     waits: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     """No message would ever be sent on it."""
-    access = AccessPolicy(proxies=(network("127.0.0.1"),))
+    access = AccessPolicy(proxies=TrustedProxies((network("127.0.0.1"),)))
     rig = PeerRig(handler=RaisingHandler(address="192.0.2.7"), access=access)
     if waits:
         rig.turns.spend(UNITS_A_TURN)

@@ -9,8 +9,10 @@ import pytest
 
 from kibitz_protocol.wire.records import Player
 from kibitz_server.accounts.identity import Identity
-from kibitz_server.net.access import AccessPolicy, network
+from kibitz_server.net.access import AccessPolicy
+from kibitz_server.net.addresses import network
 from kibitz_server.net.connections import Connections, Quotas
+from kibitz_server.net.proxies import TrustedProxies
 from kibitz_server.net.rate_limit import Bucket, ChargeResult, Rate, RateLimits
 from tests.server.fakes import PeerRig, ScriptedConnection
 
@@ -148,7 +150,7 @@ def test_who_shares_a_prefix_shares_an_address() -> None:
 
 
 def test_behind_a_proxy_each_client_has_its_own_share() -> None:
-    rig = PeerRig(access=AccessPolicy(proxies=(network("10.0.0.1"),)))
+    rig = PeerRig(access=AccessPolicy(proxies=TrustedProxies((network("10.0.0.1"),))))
     at = connections_of(rig)
     lines = [come(at, rig, "10.0.0.1")[0] for _ in range(4)]
     for line, client in zip(lines, [FAR, FAR, FAR, "192.0.2.2"], strict=True):

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import pytest
 from websockets.datastructures import Headers
 
-from kibitz_server.net.access import AccessPolicy, network
+from kibitz_server.net.access import AccessPolicy
+from kibitz_server.net.addresses import network
 from kibitz_server.net.connections import Connections, Quotas
 from kibitz_server.net.http_exchange import KEEP_ALIVE_S
+from kibitz_server.net.proxies import TrustedProxies
 from kibitz_server.net.rate_limit import Rate, RateLimits
 from kibitz_server.net.site import site_response, takes_gzip
 from kibitz_server.net.turn_budget import UNITS_A_TURN
@@ -224,7 +226,9 @@ def test_requests_that_are_sent_together_are_not_answered_together() -> None:
 
 
 def test_a_connection_through_a_proxy_is_not_kept_for_somebody_else() -> None:
-    here = PeerRig(site=fake_site, access=AccessPolicy(proxies=(network("127.0.0.1"),)))
+    here = PeerRig(
+        site=fake_site, access=AccessPolicy(proxies=TrustedProxies((network("127.0.0.1"),)))
+    )
     assert "Connection: close" in ask(here.connect(), more="X-Forwarded-For: 192.0.2.9\r\n")
 
 
