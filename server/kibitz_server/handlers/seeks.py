@@ -16,9 +16,9 @@ from kibitz_server.handlers.answering import Answers, answered_by
 from kibitz_server.handlers.hosting import Hosting
 from kibitz_server.lobby import commands, seeks
 from kibitz_server.lobby.admission import seat_for
+from kibitz_server.lobby.capabilities import unable_reason
 from kibitz_server.lobby.commands import Refusal
 from kibitz_server.lobby.runner import LobbyRunner
-from kibitz_server.lobby.schedule import unable_reason
 from kibitz_server.lobby.settings import SettingsProblem
 from kibitz_server.net.peer import Peer
 

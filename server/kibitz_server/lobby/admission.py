@@ -18,8 +18,8 @@ from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.refusals import Code
 from kibitz_server.accounts.names import skeleton
+from kibitz_server.lobby.capabilities import unable_reason
 from kibitz_server.lobby.commands import Join, Refusal
-from kibitz_server.lobby.schedule import unable_reason
 from kibitz_server.lobby.state import LobbyState
 
 

@@ -10,9 +10,10 @@ from collections.abc import Collection, Sequence
 
 from kibitz_protocol.wire.lobbies import Arrangement
 from kibitz_protocol.wire.refusals import Code
+from kibitz_server.lobby.capabilities import unable_reason
 from kibitz_server.lobby.commands import Arrange, Refusal
 from kibitz_server.lobby.entries import ArrangedMatch
-from kibitz_server.lobby.schedule import arranged_seed, unable_reason
+from kibitz_server.lobby.schedule import arranged_seed
 from kibitz_server.lobby.state import LobbyState
 
 MAX_MATCHES = 20_000

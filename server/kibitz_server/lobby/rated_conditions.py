@@ -30,7 +30,7 @@ from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import HouseSeat, LobbySettings, ProgrammeItem
 from kibitz_protocol.wire.records import Conduct
 from kibitz_protocol.wire.refusals import Code
-from kibitz_server.lobby.schedule import assured_ms
+from kibitz_server.lobby.capabilities import assured_ms
 
 MOVES: Final = 40
 """The number of moves for which a seat's clock must be sufficient."""

@@ -22,11 +22,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import ProgrammeItem
-from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import Player
 from kibitz_protocol.wire.values import derive_seed, seed_number
+from kibitz_server.lobby.capabilities import unable_reason
 from kibitz_server.lobby.rotation import Lineup, block_lineup, fixed_lineup, lap_lineup
 from kibitz_server.lobby.seats import SeatedMember
 
@@ -249,17 +248,6 @@ def next_matches(
     return chosen
 
 
-def unable_reason(item: ProgrammeItem, capabilities: Capabilities) -> str | None:
-    """Return why a bot with these capabilities cannot play `item`, or None."""
-    if capabilities.games:
-        claims = [claim for claim in capabilities.games if claim.game == item.game]
-        if not claims:
-            return f"it does not claim the game {item.game!r}"
-        if not any(not claim.seats or item.seats in claim.seats for claim in claims):
-            return f"it does not claim {item.game!r} with {item.seats} seats"
-    return _clock_problem(item.time_control, capabilities)
-
-
 def _able_players(item: ProgrammeItem, candidates: Sequence[SeatedMember]) -> list[Player]:
     able = [
         candidate.player
@@ -272,21 +260,6 @@ def _able_players(item: ProgrammeItem, candidates: Sequence[SeatedMember]) -> li
             f" but there are {len(able)}"
         )
     return able
-
-
-def _clock_problem(control: TimeControl, capabilities: Capabilities) -> str | None:
-    if not control.limited:
-        return None if capabilities.untimed else "it does not play without a clock"
-    sure = assured_ms(control)
-    if sure < capabilities.min_move_ms:
-        return f"it needs {capabilities.min_move_ms} ms per move, and {control} guarantees {sure}"
-    return None
-
-
-def assured_ms(control: TimeControl) -> int:
-    """Return the milliseconds that a clock guarantees for every move, however long the match."""
-    period = control.period_ms if control.periods else 0
-    return control.move_ms + control.increment_ms + period
 
 
 def arranged_seed(

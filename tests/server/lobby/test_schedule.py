@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from kibitz_protocol.wire.messages import Capabilities, GameClaim
 from kibitz_protocol.wire.records import Player
@@ -26,7 +25,6 @@ from kibitz_server.lobby.schedule import (
     Programme,
     Unplayable,
     next_matches,
-    unable_reason,
     uneven_blocks_problem,
 )
 from kibitz_server.lobby.seats import SeatedMember
@@ -379,28 +377,6 @@ def test_a_bot_is_planned_only_for_what_it_claims() -> None:
     others[1] = replace(others[1], capabilities=chess)
     programme = Programme.of_round([item(games=2)], others, round=1, base_seed=0, hidden=())
     assert who(matches_of(programme)) == ["02", "20"]
-
-
-@pytest.mark.parametrize(
-    ("capabilities", "control", "why"),
-    [
-        (Capabilities(), "none", None),
-        (Capabilities(games=[GameClaim(game="toy")]), "none", None),
-        (Capabilities(games=[GameClaim(game="toy", seats=[2, 3])]), "none", None),
-        (Capabilities(games=[GameClaim(game="hex")]), "none", "claim the game 'toy'"),
-        (Capabilities(games=[GameClaim(game="toy", seats=[4])]), "none", "'toy' with 2 seats"),
-        (Capabilities(untimed=False), "none", "without a clock"),
-        (Capabilities(untimed=False), "10+0.1", None),
-        (Capabilities(min_move_ms=100), "10+0.1", None),
-        (Capabilities(min_move_ms=101), "10+0.1", "needs 101 ms"),
-        (Capabilities(min_move_ms=1500), "move=1", "guarantees 1000"),
-        (Capabilities(min_move_ms=5000), "byo=60+3x5", None),
-        (Capabilities(min_move_ms=5), "none", None),
-    ],
-)
-def test_capabilities(capabilities: Capabilities, control: str, why: str | None) -> None:
-    answer = unable_reason(item(time_control=TimeControl.parse(control)), capabilities)
-    assert answer is None if why is None else why in (answer or "")
 
 
 def begun(
