@@ -19,8 +19,8 @@ from kibitz_arena.entries import IsolationTool
 from kibitz_arena.game_line import TERMINATION_OF, GameLine, Termination
 from kibitz_arena.ratings import EntrantRating, RatedGame, rate_entrants
 from kibitz_arena.sprt import SprtResult
-from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Entrant, Format, Tournament
+from kibitz_arena.tournament_state import TournamentState
 from kibitz_protocol.wire.records import Cause, Result, SeatResult
 from kibitz_protocol.wire.shares import seat_outcome
 from kibitz_protocol.wire.values import Options, Seed, Tolerant

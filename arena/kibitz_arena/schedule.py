@@ -11,7 +11,7 @@ as even as possible if a tournament ends early:
                    after (nearly) all others have played
     gauntlet       each challenger against every other entrant
     free-for-all   the groups of a design (see `block_design` for its guarantees)
-    swiss          rounds of pairs (see `pairing`); the blocks of a pairing are consecutive
+    swiss          rounds of pairs (see `swiss`); the blocks of a pairing are consecutive
 
 In complete blocks every entrant has every seat equally often. An incomplete last block (`balanced:
 false`) omits different rotations for different pairings, so that no entrant has the first move in
@@ -27,7 +27,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kibitz_arena import block_design, pairing
+from kibitz_arena import block_design, swiss
 from kibitz_arena.openings import random_opening
 from kibitz_arena.tournament import OpeningFile, RandomPlies, Tournament
 from kibitz_games.core import registry
@@ -78,7 +78,7 @@ class Schedule:
         """The number of byes of each entrant."""
         self.rounds = 0
         """The number of rounds of a Swiss tournament that have been paired."""
-        self._met: Counter[pairing.NamePair] = Counter()
+        self._met: Counter[swiss.NamePair] = Counter()
         if tournament.format == "swiss":
             self.add_round(dict.fromkeys(tournament.names, 0.0))
         else:
@@ -107,7 +107,7 @@ class Schedule:
         self.rounds += 1
         worth = {name: points[name] + self.bye_points(name) for name in self.tournament.names}
         ranking = sorted(_seeding_order(self.tournament), key=lambda name: -worth[name])
-        paired = pairing.pair_round(ranking, worth, self._met, self.byes)
+        paired = swiss.pair_round(ranking, worth, self._met, self.byes)
         self._met.update(map(frozenset, paired.pairs))
         self.byes.update([paired.bye] if paired.bye else [])
         self.blocks.extend(_round_blocks(self.tournament, paired.pairs, self.rounds))

@@ -38,8 +38,8 @@ from kibitz_arena.runner.hosting import START_SECONDS, ServerOptions
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.publish import publish, replay_page
 from kibitz_arena.runner.tournament_runner import TournamentRunner
-from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
+from kibitz_arena.tournament_state import TournamentState
 from kibitz_bots.adapters.external_program import WithProgram
 from kibitz_bots.number_types import COUNT, SEED, FiniteRange
 from kibitz_clients.matches import recorded_match

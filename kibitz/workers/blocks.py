@@ -31,8 +31,8 @@ from kibitz_arena.runner.hosting import ServerOptions
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.tournament_runner import TournamentRunner
 from kibitz_arena.schedule import FixedSchedule
-from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Entrant, Tournament
+from kibitz_arena.tournament_state import TournamentState
 
 MOST_BYTES: Final = 64 << 20
 """The maximum total size of a tournament's files in bytes; larger ones must be installed on the

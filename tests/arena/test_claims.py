@@ -13,7 +13,7 @@ from kibitz_arena.report import formatting
 from kibitz_arena.report.html import render_html
 from kibitz_arena.report.text import render_text as table
 from kibitz_arena.results import Results
-from kibitz_arena.state import DueGame, TournamentState
+from kibitz_arena.tournament_state import DueGame, TournamentState
 from kibitz_protocol.wire.records import Cause, Result, SeatResult
 from tests.arena.tournaments import by_name, event, play
 

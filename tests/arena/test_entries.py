@@ -20,8 +20,8 @@ from kibitz_arena.entries import (
 )
 from kibitz_arena.journal import Header, JournalError, JournalMismatchError, encode_line
 from kibitz_arena.runner.journal_file import TournamentJournal
-from kibitz_arena.state import DueGame, TournamentState, original_tag
 from kibitz_arena.tournament import Tournament
+from kibitz_arena.tournament_state import DueGame, TournamentState, original_tag
 from kibitz_protocol.wire.records import Cause, Result
 from tests.arena.tournaments import by_name, event, failed, play, result
 from tests.tools import profiles

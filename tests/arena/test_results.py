@@ -6,8 +6,8 @@ from kibitz_arena.entries import GamesRequested, RunStarted
 from kibitz_arena.game_line import TERMINATION_OF
 from kibitz_arena.report import formatting
 from kibitz_arena.results import Results
-from kibitz_arena.state import DueGame, TournamentState
 from kibitz_arena.tournament import Tournament
+from kibitz_arena.tournament_state import DueGame, TournamentState
 from kibitz_protocol.wire.records import Cause, Result
 from tests.arena.tournaments import Outcome, by_name, event, failed, play, result
 

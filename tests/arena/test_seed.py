@@ -17,8 +17,8 @@ from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.hosting import ServerOptions, TournamentHost
 from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.schedule import Schedule
-from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
+from kibitz_arena.tournament_state import TournamentState
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 from tests.arena.tournaments import event
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kibitz_arena.entries import Entry, GamesRequested, RunStarted
-from kibitz_arena.state import DueGame, TournamentState
 from kibitz_arena.tournament import Tournament
+from kibitz_arena.tournament_state import DueGame, TournamentState
 from kibitz_protocol.wire.records import Cause, Result, SeatResult
 
 NAMES = ("Ada", "Bob", "Cyd", "Dan", "Eve", "Fay", "Gil", "Hal", "Ida", "Jon", "Kim", "Lea")

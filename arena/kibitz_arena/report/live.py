@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 from kibitz_arena.game_line import GameLine
 from kibitz_arena.report import formatting, text
 from kibitz_arena.results import Results
-from kibitz_arena.state import DueGame, TournamentState
+from kibitz_arena.tournament_state import DueGame, TournamentState
 from kibitz_protocol.wire.values import Tolerant
 
 SCHEMA: Literal["kibitz-event/2"] = "kibitz-event/2"

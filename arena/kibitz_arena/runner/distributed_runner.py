@@ -35,8 +35,8 @@ from kibitz_arena.runner.journal_file import TournamentJournal, now_ms
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.records import has_fault
 from kibitz_arena.runner.services import Services
-from kibitz_arena.state import DueGame, TournamentState, original_tag
 from kibitz_arena.tournament import Tournament
+from kibitz_arena.tournament_state import DueGame, TournamentState, original_tag
 from kibitz_protocol.atomic_write import write_atomically
 from kibitz_protocol.wire.recordfile import read_record
 

@@ -17,8 +17,8 @@ from kibitz_arena import entries
 from kibitz_arena.entries import Entry
 from kibitz_arena.journal import Header, JournalError, JournalFormat, ParsedJournal, encode_line
 from kibitz_arena.schedule import Schedule
-from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
+from kibitz_arena.tournament_state import TournamentState
 
 E = TypeVar("E", bound=BaseModel)
 T = TypeVar("T")

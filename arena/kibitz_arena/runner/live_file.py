@@ -10,7 +10,7 @@ from kibitz_arena.report.live import LiveEvent
 from kibitz_arena.runner.directory import TournamentDirectory
 from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.runner.publication import Publication
-from kibitz_arena.state import TournamentState
+from kibitz_arena.tournament_state import TournamentState
 
 SHARE: Final = 0.02
 """The share of one core for writing, since each update computes the ratings of all games."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from kibitz_arena.report.formatting import clock_time
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
-from kibitz_arena.state import TournamentState
+from kibitz_arena.tournament_state import TournamentState
 from kibitz_protocol import printable
 from kibitz_protocol.wire.records import Cause
 

@@ -23,8 +23,8 @@ from kibitz_arena.runner.arranged_lobby import (
 )
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.journal_file import TournamentJournal
-from kibitz_arena.state import DueGame, TournamentState
 from kibitz_arena.tournament import Tournament
+from kibitz_arena.tournament_state import DueGame, TournamentState
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.lobbies import Arrangement, LobbyView, MatchBrief, ProgrammeItem

@@ -17,7 +17,7 @@ from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.publication import Publication
 from kibitz_arena.runner.scheduler import GameScheduler
 from kibitz_arena.runner.supervisor import EntrantSupervisor
-from kibitz_arena.state import TournamentState
+from kibitz_arena.tournament_state import TournamentState
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import KibitzError, RefusedError
 from kibitz_protocol.wire.lobbies import LobbyView

@@ -31,8 +31,8 @@ from kibitz_arena.runner.services import JoinInfo, Services
 from kibitz_arena.runner.session import NotReadyError, Session, is_unfinished
 from kibitz_arena.runner.supervisor import EntrantSupervisor
 from kibitz_arena.schedule import Schedule
-from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
+from kibitz_arena.tournament_state import TournamentState
 from kibitz_protocol.client.errors import KibitzError, RefusedError
 
 MAX_FAILED_SESSIONS: Final = 3

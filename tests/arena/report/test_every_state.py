@@ -14,8 +14,8 @@ from kibitz_arena.report import export
 from kibitz_arena.report import text as report_text
 from kibitz_arena.report.html import render_html
 from kibitz_arena.results import Results
-from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import StopRule
+from kibitz_arena.tournament_state import TournamentState
 from tests.arena.report.test_html import Tree
 from tests.arena.tournaments import event, play
 

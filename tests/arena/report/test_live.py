@@ -4,7 +4,7 @@ import itertools
 
 from kibitz_arena.report.live import LISTED_GAMES, LiveEvent
 from kibitz_arena.results import Results
-from kibitz_arena.state import TournamentState
+from kibitz_arena.tournament_state import TournamentState
 from tests.arena.tournaments import event, play
 
 

@@ -13,7 +13,7 @@ from kibitz_arena.runner.progress import (
     ProgressDisplay,
     status_line,
 )
-from kibitz_arena.state import DueGame, TournamentState
+from kibitz_arena.tournament_state import DueGame, TournamentState
 from kibitz_protocol.wire.records import Cause, Result
 from tests.arena.tournaments import by_name, event, play, result
 

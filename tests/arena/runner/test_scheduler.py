@@ -21,8 +21,8 @@ from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.runner.scheduler import CollectedRecord, GameScheduler
 from kibitz_arena.schedule import Schedule
-from kibitz_arena.state import TournamentState
 from kibitz_arena.tournament import Tournament
+from kibitz_arena.tournament_state import TournamentState
 from kibitz_protocol.client.client import Client
 from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.messages import LobbyClosed

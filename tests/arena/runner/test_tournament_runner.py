@@ -15,7 +15,7 @@ from kibitz_arena.runner.journal_file import TournamentJournal
 from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.services import Services
 from kibitz_arena.runner.tournament_runner import MAX_FAILED_SESSIONS, TournamentRunner
-from kibitz_arena.state import TournamentState
+from kibitz_arena.tournament_state import TournamentState
 from tests.arena.tournaments import event, play
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.strength.results import CaseResult, Measurement
 from kibitz_arena.results import Results
-from kibitz_arena.state import DueGame, TournamentState
+from kibitz_arena.tournament_state import DueGame, TournamentState
 from kibitz_protocol.wire.records import Cause, Result, SeatResult
 from tests.arena import tournaments
 

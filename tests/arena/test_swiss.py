@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kibitz_arena.pairing import NamePair, pair_round
+from kibitz_arena.swiss import NamePair, pair_round
 from tests.tools import profiles
 
 
