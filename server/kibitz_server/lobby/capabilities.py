@@ -1,4 +1,4 @@
-"""What a bot announces that it can play, compared with the items of a programme. Pure."""
+"""Compares what bots announce that they can play with the items of a programme. Pure."""
 
 from __future__ import annotations
 
