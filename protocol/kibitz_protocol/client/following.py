@@ -76,6 +76,8 @@ class Following:
         Seats that the server does not list are rejoined too, because the answer says how the match
         ended.
         """
+        for match in seats:
+            self._sequences.expect(match, seated=True)
         for match in dict.fromkeys([*seats, *self._sequences.seated()]):
             yield Rejoin(id=1, match=match)
         for key in dict.fromkeys([*lobbies, *self._lobbies]):
@@ -102,6 +104,8 @@ class Following:
                 self._lobbies[lobby] = request
             case Leave(lobby=lobby):
                 self._lobbies.pop(lobby, None)
+            case Rejoin(match=match) | Watch(match=match):
+                self._sequences.expect(match, seated=isinstance(request, Rejoin))
             case Unwatch(match=match) | LeaveMatch(match=match):
                 self._drop(match)
             case Subscribe():

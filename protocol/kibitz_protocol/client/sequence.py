@@ -52,6 +52,11 @@ class SequenceTracker:
         place = self._positions.get(match)
         return place is not None and place.seated
 
+    def expect(self, match: str, *, seated: bool) -> None:
+        """Follow a match whose first snapshot has not arrived yet."""
+        place = self._positions.setdefault(match, _Position(seated, None))
+        place.seated |= seated
+
     def reset_to(self, snapshot: Snapshot) -> None:
         """Continue from a snapshot. Stop following the match if it is over."""
         if snapshot.result is not None:

@@ -444,6 +444,45 @@ def _enormous() -> LobbySettings:
     return SETTINGS.model_copy(update={"programme": [crowded] * 4})
 
 
+def welcomed(peer: ScriptedServer) -> type[Request]:
+    """The welcome lists the seat; the rejoin gets no answer."""
+    peer.disconnect()
+    peer.accept_hello(seats=["m1"])
+    peer.expect_request(Rejoin, match="m1")
+    return Rejoin
+
+
+def rejoined(peer: ScriptedServer) -> type[Request]:
+    """The caller's rejoin is answered, and the snapshot is lost."""
+    _ask(peer, lambda id: Rejoin(id=id, match="m1"))
+    peer.send(Done(re=peer.expect_request(Rejoin).id))
+    return Rejoin
+
+
+def watched(peer: ScriptedServer) -> type[Request]:
+    """The caller's watch is answered, and the snapshot is lost."""
+    _ask(peer, lambda id: Watch(id=id, match="m1"))
+    peer.send(Done(re=peer.expect_request(Watch).id))
+    return Watch
+
+
+def played(peer: ScriptedServer) -> type[Request]:
+    """The match has begun on this connection."""
+    peer.send(_snapshot("m1", 1, you=0))
+    return Rejoin
+
+
+def shown(peer: ScriptedServer) -> type[Request]:
+    """The spectator has the snapshot."""
+    _watch(peer, "m1", 1)
+    return Watch
+
+
+LEARNED = (welcomed, rejoined, watched, played, shown)
+"""The ways in which a client learns that it plays or watches match m1; each returns the type of the
+request that asks for the match again. A wall has tests of its own."""
+
+
 class TestReconnect:
     def test_a_move_without_an_answer_is_sent_again_with_its_old_id(
         self, online: ScriptedServer
@@ -550,6 +589,41 @@ class TestReconnect:
         rejoin = online.expect_request(Rejoin, match="m1")
         online.send(Refused(re=rejoin.id, code=code, message="m1 is over"))
         assert online.next_event(MatchLost) == MatchLost("m1", code, "m1 is over")
+        online.assert_done()
+
+    @pytest.mark.parametrize("learned", LEARNED, ids=lambda each: each.__name__)
+    def test_a_match_is_asked_for_on_each_connection_until_its_end_is_known(
+        self, online: ScriptedServer, learned: Callable[[ScriptedServer], type[Request]]
+    ) -> None:
+        """Even if a connection is lost before the first snapshot, and the match ends meanwhile."""
+        place = learned(online)
+        for _ in range(2):
+            online.disconnect()
+            online.accept_hello()
+            online.events.clear()
+            asked = online.expect_request(place)
+        online.send(Refused(re=asked.id, code=Code.OVER, message="m1 is over"))
+        assert online.next_event(MatchLost) == MatchLost("m1", Code.OVER, "m1 is over")
+        online.disconnect()
+        online.accept_hello()
+        online.events.clear()
+        online.assert_done()
+
+    @pytest.mark.parametrize("learned", LEARNED, ids=lambda each: each.__name__)
+    def test_a_match_that_is_shown_as_over_is_not_asked_for_again(
+        self, online: ScriptedServer, learned: Callable[[ScriptedServer], type[Request]]
+    ) -> None:
+        place = learned(online)
+        online.disconnect()
+        online.accept_hello()
+        asked = online.expect_request(place)
+        online.events.clear()
+        over = _snapshot("m1", 3).model_copy(update={"result": FINISHED.result})
+        online.send(Done(re=asked.id), over, FINISHED.model_copy(update={"match": "m1"}))
+        assert _told(online) == ["Snapshot", "Finished"]
+        online.disconnect()
+        online.accept_hello()
+        online.events.clear()
         online.assert_done()
 
     def test_a_rejoin_refused_for_its_pace_is_asked_again(self, online: ScriptedServer) -> None:
