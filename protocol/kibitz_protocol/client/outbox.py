@@ -38,6 +38,8 @@ class Outbox:
         self._waiting: list[int] = []
         # Requests to resend because the server was too busy: (time, id).
         self._postponed: list[tuple[int, int]] = []
+        # Requests to resend once another one has its answer: (the other one's id, id).
+        self._behind: list[tuple[int, int]] = []
 
     def add(self, ids: Iterable[int]) -> None:
         """Queue requests by their ids."""
@@ -50,10 +52,16 @@ class Outbox:
         if refused.code is Code.RATE_LIMITED:
             self._throttle.drain(now, wait)
 
+    def postpone_behind(self, other: int, id: int) -> None:
+        """Schedule a retry for when another request has its answer."""
+        self._behind.append((other, id))
+
     def frames(self, now: int) -> list[bytes]:
         """Return the frames to send now, and mark their requests as sent."""
         self.add(id for at, id in self._postponed if at <= now)
         self._postponed = [(at, id) for at, id in self._postponed if at > now]
+        self.add(id for other, id in self._behind if self._requests.get(other) is None)
+        self._behind = [(other, id) for other, id in self._behind if self._requests.get(other)]
         frames = []
         held: list[Request] = []
         for pending in filter(None, map(self._requests.get, self._waiting)):

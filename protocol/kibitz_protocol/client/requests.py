@@ -9,12 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
-from kibitz_protocol.wire.messages import Move, Request
+from kibitz_protocol.wire.messages import (
+    AddComment,
+    LeaveMatch,
+    Move,
+    Note,
+    Rejoin,
+    Request,
+    Resign,
+    Watch,
+)
+from kibitz_protocol.wire.refusals import Code
 
 Requester: TypeAlias = Literal["caller", "session", "nobody"]
 """The owner of a request: the caller, the session itself, or nobody after `withdraw`."""
+
+_NEED_PLACE: Final = (Move, Resign, LeaveMatch, Note, AddComment)
+"""The requests of players or spectators of a match."""
+
+_WITHOUT_PLACE: Final = frozenset({Code.NOT_SEATED, Code.WRONG_STATE})
+"""Refusals of these requests on a connection that does not play or watch the match."""
 
 
 @dataclass(slots=True)
@@ -85,6 +101,20 @@ class PendingRequests:
         lost = [id for id, pending in self._pending.items() if pending.requester == "caller"]
         self._pending.clear()
         return lost
+
+    def awaited_place(self, request: Request, refused_as: Code) -> int | None:
+        """Return the id of the request that restores the place in the match that this one lacked.
+
+        After a reconnect, the server may refuse a `rejoin` and ask for it again (`unavailable`),
+        and carry out the requests sent behind it, which then find no seat.
+        """
+        if refused_as not in _WITHOUT_PLACE or not isinstance(request, _NEED_PLACE):
+            return None
+        for id, pending in self._pending.items():
+            other = pending.request
+            if pending.sent and isinstance(other, Rejoin | Watch) and other.match == request.match:
+                return id
+        return None
 
     def has_move(self, match: str, ply: int) -> bool:
         """Return whether a move at this ply waits for its answer."""

@@ -27,7 +27,7 @@ The session automates the following:
 
 - It sends hello. Later connections use the secret of the first welcome.
 - It rejoins the seats, joins the lobbies and watches the matches of the previous connection.
-- It resends unanswered requests under their old ids.
+- It resends unanswered requests under their old ids, and requests that overtook their rejoin.
 - It drops duplicate events, and asks for a snapshot when a gap in a match's numbers shows a loss.
 - It follows redirects to other servers of the cluster, and tries them when its own is gone.
 - It applies changes of lobbies and of the hall, so that its owner always gets the whole view.
@@ -477,6 +477,10 @@ class Session:
         if isinstance(answer, Refused):
             if _is_retried(pending, answer):
                 online.outbox.postpone(answer, now)
+                return []
+            place = self._requests.awaited_place(pending.request, answer.code)
+            if place is not None:
+                online.outbox.postpone_behind(place, answer.re)
                 return []
             if answer.redirect and self.addresses.may_redirect(pending):
                 pending.sent = False

@@ -37,6 +37,7 @@ from kibitz_protocol.wire.codec import decode_request, encode
 from kibitz_protocol.wire.lobbies import LobbySettings
 from kibitz_protocol.wire.messages import (
     MAX_WALL,
+    AddComment,
     Answer,
     Done,
     Event,
@@ -50,6 +51,7 @@ from kibitz_protocol.wire.messages import (
     Host,
     Join,
     Leave,
+    LeaveMatch,
     Limits,
     ListGames,
     LobbyChanged,
@@ -482,6 +484,25 @@ LEARNED = (welcomed, rejoined, watched, played, shown)
 """The ways in which a client learns that it plays or watches match m1; each returns the type of the
 request that asks for the match again. A wall has tests of its own."""
 
+SEAT_REQUESTS: dict[str, Callable[[int], Request]] = {
+    "move": _move("m1"),
+    "resign": lambda id: Resign(id=id, match="m1"),
+    "leave": lambda id: LeaveMatch(id=id, match="m1"),
+    "note": lambda id: Note(id=id, match="m1", text="a note"),
+    "comment": lambda id: AddComment(id=id, match="m1", text="well played"),
+}
+"""The requests that the server refuses on a connection without a seat in match m1."""
+
+
+def _reloading(id: int) -> Refused:
+    return Refused(re=id, code=Code.UNAVAILABLE, message="it is reloaded", retry_after_ms=200)
+
+
+def _unplaced(request: Request) -> Refused:
+    """Refuse a request for lack of a seat, as the server does."""
+    code = Code.WRONG_STATE if isinstance(request, AddComment) else Code.NOT_SEATED
+    return Refused(re=request.id, code=code, message="this connection has no seat in this match")
+
 
 class TestReconnect:
     def test_a_move_without_an_answer_is_sent_again_with_its_old_id(
@@ -624,6 +645,81 @@ class TestReconnect:
         online.disconnect()
         online.accept_hello()
         online.events.clear()
+        online.assert_done()
+
+    @pytest.mark.parametrize("build", SEAT_REQUESTS.values(), ids=SEAT_REQUESTS)
+    @pytest.mark.parametrize("late", [False, True], ids=["before the retry", "after the retry"])
+    def test_a_request_that_overtook_its_rejoin_waits_for_it(
+        self, online: ScriptedServer, build: Callable[[int], Request], late: bool
+    ) -> None:
+        """The server reloaded the match after the rejoin, and before the request behind it."""
+        id = _ask(online, build)
+        online.disconnect()
+        online.accept_hello(seats=["m1"])
+        online.events.clear()
+        rejoin = online.expect_request(Rejoin, match="m1")
+        request = online.expect_request(Request, id=id)
+        online.send(_reloading(rejoin.id))
+        if late:
+            online.advance(200)
+            online.expect_request(Rejoin, id=rejoin.id)
+        online.send(_unplaced(request))
+        online.assert_done()
+        if not late:
+            online.advance(200)
+            online.expect_request(Rejoin, id=rejoin.id)
+        online.send(Done(re=rejoin.id))
+        online.expect_request(Request, id=id)
+        online.send(Done(re=id, seq=7))
+        assert online.next_event(Answered) == Answered(id, Done(re=id, seq=7))
+        online.assert_done()
+
+    def test_a_comment_that_overtook_its_watch_waits_for_it(self, online: ScriptedServer) -> None:
+        _watch(online, "m1", 3)
+        id = _ask(online, lambda id: AddComment(id=id, match="m1", text="well played"))
+        online.disconnect()
+        online.accept_hello()
+        online.events.clear()
+        watch = online.expect_request(Watch, match="m1")
+        comment = online.expect_request(AddComment, id=id)
+        online.send(_reloading(watch.id), _unplaced(comment))
+        online.advance(200)
+        online.expect_request(Watch, id=watch.id)
+        online.send(Done(re=watch.id))
+        online.expect_request(AddComment, id=id)
+        online.assert_done()
+
+    @pytest.mark.parametrize("build", SEAT_REQUESTS.values(), ids=SEAT_REQUESTS)
+    def test_a_request_is_refused_if_its_rejoin_is(
+        self, online: ScriptedServer, build: Callable[[int], Request]
+    ) -> None:
+        id = _ask(online, build)
+        online.disconnect()
+        online.accept_hello(seats=["m1"])
+        online.events.clear()
+        rejoin = online.expect_request(Rejoin)
+        refused = _unplaced(online.expect_request(Request, id=id))
+        online.send(_reloading(rejoin.id), refused)
+        online.advance(200)
+        online.expect_request(Rejoin)
+        online.send(Refused(re=rejoin.id, code=Code.NOT_SEATED, message="substituted"))
+        assert online.next_event(MatchLost).match == "m1"
+        online.expect_request(Request, id=id)
+        online.send(refused)
+        assert online.next_event(Answered) == Answered(id, refused)
+        online.assert_done()
+
+    @pytest.mark.parametrize("build", SEAT_REQUESTS.values(), ids=SEAT_REQUESTS)
+    def test_a_request_without_a_seat_is_refused_at_once(
+        self, online: ScriptedServer, build: Callable[[int], Request]
+    ) -> None:
+        """A rejoin of another match does not matter."""
+        _ask(online, lambda id: Rejoin(id=id, match="m2"))
+        online.expect_request(Rejoin)
+        id = _ask(online, build)
+        refused = _unplaced(online.expect_request(Request, id=id))
+        online.send(refused)
+        assert online.next_event(Answered) == Answered(id, refused)
         online.assert_done()
 
     def test_a_rejoin_refused_for_its_pace_is_asked_again(self, online: ScriptedServer) -> None:

@@ -260,6 +260,50 @@ test("a request whose log entry was lost is sent again", async () => {
   await resigning;
 });
 
+const PLACES = [["rejoin", "not_seated", ["move", "resign", "leave_match", "note"]], ["watch", "wrong_state", ["comment"]]];
+for (const [place, code, types] of PLACES) {
+  for (const type of types) {
+    for (const late of [false, true]) {
+      test(`a ${type} that overtook its ${place} waits for it, refused ${late ? "after" : "before"} the retry`, async () => {
+        const { made } = connection();
+        void made.open();
+        const socket = FakeSocket.last;
+        socket.welcomes();
+        const placing = made.request({ type: place, match: "m" });
+        const asking = made.request({ type, match: "m" });
+        const [first, asked] = socket.take();
+        socket.says({ type: "refused", re: first.id, code: "unavailable", message: "", retry_after_ms: 1 });
+        if (late) assert.equal((await nextSent(socket)).id, first.id);
+        socket.says({ type: "refused", re: asked.id, code, message: "no place here" });
+        if (!late) assert.equal((await nextSent(socket)).id, first.id);
+        mock.timers.tick(500);
+        assert.deepEqual(socket.take(), []);
+        socket.says({ type: "done", re: first.id });
+        await placing;
+        assert.equal((await nextSent(socket)).id, asked.id);
+        socket.says({ type: "refused", re: asked.id, code, message: "no place here" });
+        await assert.rejects(asking, (error) => error.code === code);
+      });
+    }
+  }
+}
+
+test("a request that waits for its rejoin is sent on the next socket", async () => {
+  const { made } = connection();
+  void made.open();
+  FakeSocket.last.welcomes();
+  void made.request({ type: "rejoin", match: "m" });
+  const moving = made.request({ type: "move", match: "m", ply: 3, action: {} });
+  const sent = FakeSocket.last.take();
+  FakeSocket.last.says({ type: "refused", re: sent[1].id, code: "not_seated", message: "" });
+  FakeSocket.last.onclose({ code: 1006, reason: "" });
+  mock.timers.tick(200);
+  FakeSocket.last.welcomes({ seats: ["m"] });
+  assert.deepEqual(FakeSocket.last.take(), sent);
+  FakeSocket.last.says({ type: "done", re: sent[1].id, seq: 4 });
+  assert.equal((await moving).seq, 4);
+});
+
 /** Let time pass until the connection sends a message, and return it. */
 async function nextSent(/** @type {FakeSocket} */ socket) {
   const until = performance.now() + 3_000;

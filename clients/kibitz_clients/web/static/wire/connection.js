@@ -72,6 +72,7 @@ import { Throttle } from "./throttle.js";
  * @property {boolean} sent
  * @property {number} at when it was sent
  * @property {number} hops how many redirects it has followed
+ * @property {number} behind the id of a request whose answer it needs first, or 0
  */
 
 const FIRST_PAUSE_MS = 150;
@@ -80,6 +81,9 @@ const STABLE_MS = 5_000;
 const HELLO_MS = 10_000;
 const ANSWER_MS = 30_000;
 const TRANSIENT = new Set(["rate_limited", "unavailable", "internal", "elsewhere"]);
+/** The requests that need a place in their match, and the refusals of those without one. */
+const NEED_PLACE = new Set(["move", "resign", "leave_match", "note", "comment"]);
+const WITHOUT_PLACE = new Set(["not_seated", "wrong_state"]);
 const AGENT = "kibitz web";
 
 /** @type {Record<State["name"], Record<string, State["name"]>>} the next state for each step */
@@ -222,7 +226,7 @@ export class Connection extends EventTarget {
     return new Promise((resolve, reject) => {
       const id = this.#newId();
       const asked = { ...message, id };
-      this.#pending.set(id, { message: asked, resolve, reject, sent: false, at: 0, hops: 0 });
+      this.#pending.set(id, { message: asked, resolve, reject, sent: false, at: 0, hops: 0, behind: 0 });
       this.#send();
     });
   }
@@ -344,7 +348,10 @@ export class Connection extends EventTarget {
 
   /** Send the requests without an answer again on the next socket. */
   #resendAll() {
-    for (const pending of this.#pending.values()) pending.sent = false;
+    for (const pending of this.#pending.values()) {
+      pending.sent = false;
+      pending.behind = 0;
+    }
   }
 
   /** @param {Refusal} error */
@@ -393,6 +400,7 @@ export class Connection extends EventTarget {
       this.#pending.delete(answer.re);
       pending.resolve(answer);
     }
+    this.#send(); // requests may have waited for this answer
   }
 
   /**
@@ -418,8 +426,26 @@ export class Connection extends EventTarget {
       this.#send();
       return;
     }
+    pending.behind = WITHOUT_PLACE.has(refused.code) ? this.#awaitedPlace(pending.message) : 0;
+    if (pending.behind) {
+      pending.sent = false;
+      return;
+    }
     this.#pending.delete(pending.message.id);
     pending.reject(Refusal.of(refused));
+  }
+
+  /**
+   * Return the id of the request that restores the place in the match that this one lacked, or 0.
+   * After a reconnect, the server may refuse a rejoin and ask for it again ("unavailable"), and
+   * carry out the requests sent behind it, which then find no seat.
+   * @param {Asked} asked
+   */
+  #awaitedPlace({ type, match }) {
+    if (!NEED_PLACE.has(type)) return 0;
+    const place = [...this.#pending.values()].find(({ at, message }) =>
+      at && (message.type === "rejoin" || message.type === "watch") && message.match === match);
+    return place?.message.id ?? 0;
   }
 
   /**
@@ -476,7 +502,8 @@ export class Connection extends EventTarget {
   #send() {
     const online = this.#current;
     if (online.name !== "online") return;
-    const waiting = [...this.#pending.values()].filter((pending) => !pending.sent);
+    const waiting = [...this.#pending.values()].filter(({ sent, behind }) =>
+      !sent && !this.#pending.has(behind));
     const first = waiting.filter((pending) => pending.message.type === "rejoin");
     for (const pending of [...first, ...waiting]) {
       if (pending.sent) continue;
