@@ -3,11 +3,11 @@
 A connection follows the lobby if it has opened, joined or watched the lobby. A connection of the
 host or a member follows it from its `hello`, so all open pages of a player show the current lobby.
 
-A new follower receives the whole lobby, as the other followers know it. From then on, all followers
-receive the same messages: one for each match that begins or ends, and patches. The first patch is
-sent at once; later changes are combined into one patch per `NEWS_INTERVAL_S`. A connection that
-reads too slowly misses patches, and receives the whole lobby when it reads again. News contains
-only what is on disk, so a crash cannot undo it.
+A new follower receives the whole lobby, as the other followers know it; a new member finds itself
+in it. From then on, all followers receive the same messages: one for each match that begins or
+ends, and patches. The first patch is sent at once; later changes are combined into one patch per
+`NEWS_INTERVAL_S`. A connection that reads too slowly misses patches, and receives the whole lobby
+when it reads again. News contains only what is on disk, so a crash cannot undo it.
 """
 
 from __future__ import annotations
@@ -173,9 +173,11 @@ class NewsFeed:
         queue.caught_up(self)
         if state.closed or peer not in self.followers():
             return  # a view sent after `lobby_closed` would reopen the lobby at the client
-        if self._timer is not None and self._wait_s() <= 0:
+        viewer = self.insiders.get(peer)
+        joined = viewer in state.seats.members and viewer not in self._told["members"]
+        if self._timer is not None and (joined or self._wait_s() <= 0):
             self.send_changes(apart_from=peer)
-        queue.send_droppable(self._whole(self.insiders.get(peer)), self)
+        queue.send_droppable(self._whole(viewer), self)
 
     def _whole(self, viewer: str | None) -> bytes:
         """Return a frame with the whole lobby as of the last news; None is a spectator.

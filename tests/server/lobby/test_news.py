@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +265,102 @@ def test_who_comes_between_two_patches_misses_no_change_that_is_taken_back(
     bob.ask("ready", lobby=lobby, ready=False)
     server.advance(1)
     assert followed(eve, lobby) == followed(host, lobby)
+
+
+def player_of(client: ScriptedClient) -> str:
+    welcomes = [each for each in client.messages() if each["type"] == "welcome"]
+    return str(welcomes[-1]["player"])
+
+
+def joins(client: ScriptedClient, lobby: str) -> ScriptedClient:
+    client.ask("join", lobby=lobby)
+    return client
+
+
+def joins_and_watches(client: ScriptedClient, lobby: str) -> ScriptedClient:
+    client.ask("join", lobby=lobby)
+    client.ask("join", lobby=lobby, role="spectator")
+    return client
+
+
+def watches_and_joins(client: ScriptedClient, lobby: str) -> ScriptedClient:
+    client.ask("join", lobby=lobby, role="spectator")
+    client.ask("join", lobby=lobby)
+    return client
+
+
+def joins_and_opens_a_page(client: ScriptedClient, lobby: str) -> ScriptedClient:
+    client.ask("join", lobby=lobby)
+    return client.beside()
+
+
+def joins_and_reconnects(client: ScriptedClient, lobby: str) -> ScriptedClient:
+    client.ask("join", lobby=lobby)
+    client.reconnect()
+    return client
+
+
+def joins_on_another_page(client: ScriptedClient, lobby: str) -> ScriptedClient:
+    client.ask("join", lobby=lobby)
+    other = client.beside()
+    other.ask("join", lobby=lobby, role="spectator")
+    return other
+
+
+WAYS = (
+    joins,
+    joins_and_watches,
+    watches_and_joins,
+    joins_and_opens_a_page,
+    joins_and_reconnects,
+    joins_on_another_page,
+)
+
+
+@pytest.mark.parametrize("pending", [False, True], ids=["no news", "pending news"])
+@pytest.mark.parametrize("host", [False, True], ids=["guest", "host"])
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_every_view_that_a_member_gets_shows_it(
+    gathering: tuple[VirtualServer, list[ScriptedClient], str],
+    way: Callable[[ScriptedClient, str], ScriptedClient],
+    host: bool,
+    pending: bool,
+) -> None:
+    """Even between two patches; a page that misses its own seat would only watch the lobby."""
+    server, clients, lobby = gathering
+    joining, ada = clients[0 if host else 4], clients[1]
+    if pending:
+        ada.ask("ready", lobby=lobby)  # a patch tells it at once, and the next one waits
+        ada.ask("ready", lobby=lobby, ready=False)
+    start = heard(joining)
+    asked = way(joining, lobby)
+    server.advance(0.01)
+    for client in {joining, asked}:
+        told = client.messages(start if client is joining else 0)
+        joined = [each for each in told if each["type"] == "lobby"]
+        if way is watches_and_joins:
+            del joined[0]  # the view of a spectator
+        assert joined
+        for each in joined:
+            assert player_of(client) in each["lobby"]["members"]
+    server.advance(1)
+    known = list(filter(None, (followed(client, lobby) for client in {*clients, asked})))
+    assert known == known[:1] * len(known)
+
+
+@pytest.mark.parametrize("pending", [False, True], ids=["no news", "pending news"])
+def test_whoever_seeks_finds_itself_in_its_lobby(tmp_path: Path, pending: bool) -> None:
+    make_template(tmp_path)
+    with virtual_server(GAMES, tmp_path) as server:
+        ada, bob = server.guest_client("ada"), server.guest_client("bob")
+        terms = {"item": {"game": "toy-grid", "seats": 2}}
+        for client in (ada, bob):
+            client.ask("seek", terms=terms)
+            server.advance(0.01 if pending else 1)
+        for client in (ada, bob):
+            known = followed(client, client.ask("seek", terms=terms)["lobby"])
+            assert known is not None
+            assert player_of(client) in known["members"]
 
 
 @pytest.mark.parametrize("seed", range(12))

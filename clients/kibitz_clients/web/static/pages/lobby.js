@@ -61,7 +61,6 @@ function showDoor(root, app, code) {
     title: "Join as a guest", submit: "Join", then: async () => {
       try {
         await app.connection.request({ type: "join", lobby: code, invite: app.invite || undefined });
-        app.connection.welcome?.lobbies.push(code); // the lobby's view may show it a moment later
         await app.connection.request({ type: "ready", lobby: code });
       } catch (error) {
         app.sayError(error); // the lobby may be full; the page then watches it
