@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from kibitz.commands.nodes import nodes
-from kibitz.commands.serve import DATABASE, DatabaseType, db_option, require_file
+from kibitz.options.database import DATABASE, DatabaseType, db_option, require_file
 from kibitz.options.output_path import OutputPath
 from kibitz.output import echo, echo_json
 from kibitz_server.maintenance.check import Findings, Problem

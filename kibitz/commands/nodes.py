@@ -7,7 +7,7 @@ import json
 
 import click
 
-from kibitz.commands.serve import db_option
+from kibitz.options.database import db_option
 from kibitz.output import echo, echo_json
 from kibitz_server.storage.interface import NodeEntry
 from kibitz_server.storage.location import Database

@@ -7,7 +7,6 @@ import errno
 import gc
 import json
 import logging
-import re
 import shlex
 import signal
 import tomllib
@@ -16,17 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import click
-import platformdirs
 
 from kibitz.options import match as options_match
 from kibitz.options import settings
+from kibitz.options.age import Age
+from kibitz.options.database import DATABASE, DatabaseType
 from kibitz.options.settings import Setting
 from kibitz.output import echo, echo_json
 from kibitz.process.house_bots import BOT_MEMORY_MIB
 from kibitz.process.interrupts import EXIT_INTERRUPTED
 from kibitz_bots.number_types import COUNT, NATURAL, FiniteRange
 from kibitz_protocol import printable
-from kibitz_server.storage.location import Database, PostgresURL, database_of
+from kibitz_server.storage.location import PostgresURL
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -35,71 +35,6 @@ if TYPE_CHECKING:
 
 PORT = 8765
 MAX_PORT = 65535
-DATABASE = Path(platformdirs.user_data_dir("kibitz", appauthor=False)) / "kibitz.db"
-"""The default path of the database."""
-
-
-class DatabaseType(click.ParamType[Database]):
-    """A file path or a URL such as ``postgresql://user@host/name``."""
-
-    name = "database"
-    _path = click.Path(path_type=Path, dir_okay=False)
-
-    def __init__(self, *, exists: bool = False) -> None:
-        self._exists = exists
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Database:
-        database = database_of(value)
-        if isinstance(database, PostgresURL):
-            return database
-        path = self._path.convert(value, param, ctx)
-        if not isinstance(path, Path):
-            raise AssertionError("click.Path must return a Path")
-        if self._exists and not path.exists():
-            creating = f"`kibitz serve --db {shlex.quote(str(path))}` creates one"
-            self.fail(f"database {str(path)!r} not found; {creating}", param, ctx)
-        return path
-
-
-db_option = click.option(
-    "--db",
-    type=DatabaseType(exists=True),
-    default=DATABASE,
-    envvar="KIBITZ_DB",
-    show_envvar=True,
-    show_default="kibitz.db in the user's data directory",
-    metavar="FILE|URL",
-    help="The server's database: a file, or postgresql://user@host/name.",
-)
-"""The database option of other commands; only `kibitz serve` creates a database."""
-
-
-def require_file(db: Database, instead: str) -> Path:
-    """Return the file of a SQLite database; refuse others and suggest `instead`."""
-    if isinstance(db, PostgresURL):
-        raise click.ClickException(
-            f"{str(db)!r} is not a SQLite file, which this command requires: {instead}"
-        )
-    return db
-
-
-class Age(click.ParamType[float]):
-    """A time of at least one day, such as ``90d`` or ``12w``."""
-
-    name = "age"
-    _FORM = re.compile(r"([0-9]{1,6})([dw])")
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        age = self._FORM.fullmatch(str(value))
-        days = int(age[1]) * (7 if age[2] == "w" else 1) if age else 0
-        if not days:
-            self.fail(f"expected days or weeks, such as 90d or 12w, not {value!r}", param, ctx)
-        return float(days)
-
 
 SETTINGS = (
     Setting(

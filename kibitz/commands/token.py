@@ -11,8 +11,8 @@ from urllib.parse import quote, urlsplit
 import click
 import segno
 
-from kibitz.commands.serve import db_option
 from kibitz.options.connection import server_option
+from kibitz.options.database import db_option
 from kibitz.output import echo, echo_json
 from kibitz_bots.number_types import COUNT, FiniteRange
 from kibitz_clients.wording import tables

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from kibitz.cli import _sentence, kibitz
-from kibitz.commands.serve import DatabaseType
 from kibitz.options.connection import OPENING_SECONDS
+from kibitz.options.database import DatabaseType
 from kibitz.options.output_path import OutputPath
 from kibitz_bots.number_types import FiniteRange
 from kibitz_protocol.client.errors import RefusedError

@@ -16,8 +16,9 @@ import pytest
 import yaml
 
 from kibitz.cli import kibitz
-from kibitz.commands.serve import DatabaseType, make_config
+from kibitz.commands.serve import make_config
 from kibitz.options.connection import URL
+from kibitz.options.database import DatabaseType
 from kibitz_arena.ladder.config import load as load_ladder
 from kibitz_bots import catalog
 from kibitz_games.core import registry

@@ -20,7 +20,8 @@ from docs.generate import __main__ as generate
 from docs.generate import wall
 from kibitz.builtin_games import load_games
 from kibitz.cli import kibitz
-from kibitz.commands.serve import DatabaseType, serve
+from kibitz.commands.serve import serve
+from kibitz.options.database import DatabaseType
 from kibitz_bots.running import inprocess
 from kibitz_bots.sdk import Bot
 from kibitz_clients.matches.recorded_match import load_record

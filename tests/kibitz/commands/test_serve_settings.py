@@ -10,7 +10,8 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from kibitz.commands.serve import DATABASE, PROCESS_SETTINGS, SETTINGS, serve
+from kibitz.commands.serve import PROCESS_SETTINGS, SETTINGS, serve
+from kibitz.options.database import DATABASE
 from kibitz.options.settings import Setting
 from kibitz.process import private_server
 from kibitz_server.app import Config
