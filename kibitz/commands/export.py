@@ -16,7 +16,7 @@ from kibitz_bots.number_types import NATURAL
 from kibitz_clients.matches import recorded_match
 from kibitz_clients.matches.recorded_match import LoadedRecord
 from kibitz_clients.matches.viewer_events import NoSuchSeatError
-from kibitz_clients.render import match_picture, raster
+from kibitz_clients.render import exported_picture, match_picture
 from kibitz_clients.web import record_page
 
 Draw: TypeAlias = Callable[[LoadedRecord, int | None, int | None], bytes]
@@ -58,7 +58,7 @@ def export(file: Path, out: Path, ply: int | None, seat: int | None) -> None:
         picture = draw(recorded_match.load_record(file, load_games("plain"), seat), ply, seat)
     except NoSuchSeatError as error:
         raise click.BadParameter(str(error), param_hint="'--seat'") from None
-    except (ValueError, raster.MissingLibraryError) as error:
+    except (ValueError, exported_picture.MissingLibraryError) as error:
         raise click.ClickException(str(error)) from None
     if str(out) == "-":
         return echo(picture.decode("utf-8"))
@@ -71,12 +71,12 @@ def _svg(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
 
 
 def _png(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
-    return raster.png(match_picture.draw_svg(recorded, ply))
+    return exported_picture.png(match_picture.draw_svg(recorded, ply))
 
 
 def _gif(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:
     last = recorded_match.frame_at_ply(recorded.timeline, ply).ply
-    return raster.gif(match_picture.draw_svg(recorded, step) for step in range(last + 1))
+    return exported_picture.gif(match_picture.draw_svg(recorded, step) for step in range(last + 1))
 
 
 def _html(recorded: LoadedRecord, ply: int | None, seat: int | None) -> bytes:

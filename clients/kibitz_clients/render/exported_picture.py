@@ -1,4 +1,4 @@
-"""Raster pictures: SVG as PNG, and a sequence of SVGs as an animated GIF.
+"""Exported pictures: SVG as PNG, and a sequence of SVGs as an animated GIF.
 
 The libraries for them are an extra (`kibitz[pictures]`), since only exports need them.
 """
@@ -12,8 +12,8 @@ from typing import Any, Final
 INSTALL: Final = "pip install 'kibitz[pictures]'"
 GIF_WIDTH: Final = 480
 """The width of a GIF in pixels."""
-STEP_MS: Final = 700
-LAST_MS: Final = 4_000
+GIF_STEP_MS: Final = 700
+GIF_LAST_MS: Final = 4_000
 """Milliseconds for each step of a GIF, and for the last one before it repeats."""
 PAPER: Final = "#fffdf8"
 """The color that fills the space below pictures that are shorter than the tallest one in a GIF."""
@@ -44,7 +44,7 @@ def gif(svgs: Iterable[str]) -> bytes:
     pictures = [Image.open(io.BytesIO(png(svg, GIF_WIDTH))) for svg in svgs]
     height = max(picture.height for picture in pictures)
     frames = [_on_paper(picture, height) for picture in pictures]
-    durations = [STEP_MS] * (len(frames) - 1) + [LAST_MS]
+    durations = [GIF_STEP_MS] * (len(frames) - 1) + [GIF_LAST_MS]
     return _encoded(frames, durations)
 
 
