@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 
 from kibitz_clients.matches.client_state import ClientState
 from kibitz_clients.matches.connector import Connector
+from kibitz_clients.mcp.progress import PROGRESS_SECONDS, Progress
 from kibitz_clients.wording import descriptions
 from kibitz_games.core.game import Game
 from kibitz_protocol import printable
@@ -21,18 +22,12 @@ from kibitz_protocol.client.errors import KibitzError
 from kibitz_protocol.client.events import MatchLost, News
 from kibitz_protocol.wire.messages import LobbyClosed
 
-PROGRESS_SECONDS: Final = 5.0
-"""Seconds between two progress notifications of a waiting call."""
 ANSWER_SECONDS: Final = 20.0
 """The timeout of a call for the server's answer in seconds.
 
 Requests survive a server restart, but agents need an answer sooner.
 """
 _T = TypeVar("_T")
-Progress = Callable[[float], Awaitable[None]]
-"""A callback that gets the seconds that a call has waited."""
-
-
 Explain = Callable[[Exception], str]
 """A function that turns an error into a sentence for the caller."""
 

@@ -16,7 +16,8 @@ from typing import Final
 from kibitz_clients.matches.connector import Connector
 from kibitz_clients.matches.timeline import Timeline
 from kibitz_clients.mcp import match_text
-from kibitz_clients.mcp.link import PROGRESS_SECONDS, CallError, Explain, Progress, ServerLink
+from kibitz_clients.mcp.link import CallError, Explain, ServerLink
+from kibitz_clients.mcp.progress import PROGRESS_SECONDS, Progress
 from kibitz_clients.wording import descriptions
 from kibitz_clients.wording.move_input import MoveOption, MoveSelector, move_options, parse_typed
 from kibitz_clients.wording.short_names import shown_name

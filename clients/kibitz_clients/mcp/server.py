@@ -15,6 +15,7 @@ from pydantic import Field
 
 from kibitz_clients.mcp.link import CallError
 from kibitz_clients.mcp.player import MOST_SECONDS, ToolPlayer
+from kibitz_clients.mcp.progress import progress_of
 
 Rules = Callable[[str], str | None]
 """A function from a game's name to its rules in Markdown, or None for an unknown game."""
@@ -94,11 +95,7 @@ def _add_match_tools(server: MCPServer, player: ToolPlayer) -> None:
         seconds: Seconds = 50.0,
     ) -> str:
         """Wait until it is your turn or a match has ended; return the board and the legal moves."""
-
-        async def progress(waited: float) -> None:
-            await context.report_progress(waited, seconds, "waiting for the others")
-
-        return await _told(player.wait_for_turn(match, seconds, progress))
+        return await _told(player.wait_for_turn(match, seconds, progress_of(context, seconds)))
 
     @server.tool()
     async def look(match: Match) -> str:
