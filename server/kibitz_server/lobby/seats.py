@@ -1,4 +1,4 @@
-"""The seats of a lobby, their members, and the failures of house bots. Pure."""
+"""The seats of a lobby and their members. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from dataclasses import dataclass, field, replace
 from kibitz_protocol.wire.lobbies import HouseSeat, OpenSeat, SeatSpec
 from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import Player
-
-MAX_BOT_FAILURES = 3
-"""Failures of a house bot in one round before its seat opens to everybody."""
+from kibitz_server.lobby.bot_failures import BotFailures
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +32,7 @@ class Seats:
     """The players whom the host has removed."""
     abandoned: frozenset[int] = frozenset()
     """House seats that are open to everybody, because their bot has failed or was removed."""
-    failures: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    """The reasons for the failures of house bots in this round, by seat."""
+    failures: BotFailures = field(default_factory=BotFailures)
 
     def spec(self, seat: int) -> SeatSpec:
         """Return the current specification of a seat."""
@@ -91,8 +88,7 @@ class Seats:
 
         Returns the bot's key if it had too many failures and was removed.
         """
-        self.failures[seat] = (*self.failures.get(seat, ()), reason)
-        given_up = len(self.failures[seat]) >= MAX_BOT_FAILURES
+        given_up = self.failures.note(seat, reason)
         if given_up:
             self.abandoned |= {seat}
         bot = self.occupant(seat)
@@ -103,7 +99,7 @@ class Seats:
 
     def begin_round(self) -> None:
         """Forget all failures, and the ready flags of everybody except house bots."""
-        self.failures = {}
+        self.failures = BotFailures()
         for player in self.members:
             if not self.is_house_bot(player):
                 self.set_ready(player, False)

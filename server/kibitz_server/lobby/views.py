@@ -143,7 +143,7 @@ def _settled_brief(state: LobbyState, number: int, tag: str) -> MatchBrief | Non
 def house_trouble(state: LobbyState) -> list[HouseTrouble]:
     """Return the failures of house bots in this round, by seat."""
     failures = []
-    for seat, reasons in sorted(state.seats.failures.items()):
+    for seat, reasons in sorted(state.seats.failures.by_seat.items()):
         spec = state.settings.seats[seat]
         assert isinstance(spec, HouseSeat), "only a house seat's bot fails"
         failures.append(

@@ -28,6 +28,7 @@ from kibitz_protocol.wire.refusals import Code
 from kibitz_server.directory.match_setup import aborted_result
 from kibitz_server.lobby import entries
 from kibitz_server.lobby.arranging import MAX_MATCHES
+from kibitz_server.lobby.bot_failures import MAX_BOT_FAILURES
 from kibitz_server.lobby.commands import (
     Accepted,
     AnswerArranged,
@@ -59,7 +60,6 @@ from kibitz_server.lobby.engine import IDLE_MS, MIN_GRACE_MS, LobbyEngine
 from kibitz_server.lobby.entries import Entry
 from kibitz_server.lobby.match_flow import MAX_MATCH_FAILURES
 from kibitz_server.lobby.schedule import PlannedMatch
-from kibitz_server.lobby.seats import MAX_BOT_FAILURES
 from kibitz_server.lobby.settings import settings_problem
 from kibitz_server.lobby.views import arranged_briefs, changing_part, lobby_brief, lobby_view
 

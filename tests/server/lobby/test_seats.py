@@ -5,7 +5,8 @@ from __future__ import annotations
 from kibitz_protocol.wire.lobbies import HouseSeat, OpenSeat
 from kibitz_protocol.wire.messages import Capabilities
 from kibitz_protocol.wire.records import PlayerKind
-from kibitz_server.lobby.seats import MAX_BOT_FAILURES, SeatedMember, Seats
+from kibitz_server.lobby.bot_failures import MAX_BOT_FAILURES
+from kibitz_server.lobby.seats import SeatedMember, Seats
 from tests.server.lobby.test_engine import player
 
 
@@ -35,7 +36,7 @@ def test_a_bot_that_fails_too_often_loses_its_seat() -> None:
         assert not seats.members["h"].ready
     assert seats.house() == [1]
     assert seats.note_failure(1, "exit 9") == "h"
-    assert seats.failures == {1: ("exit 0", "exit 1", "exit 9")}
+    assert seats.failures.by_seat == {1: ("exit 0", "exit 1", "exit 9")}
     assert (list(seats.members), seats.house()) == (["ada"], [])
 
 
@@ -51,7 +52,7 @@ def test_a_new_round_forgets_failures_and_which_people_are_ready() -> None:
     seats.note_failure(1, "exit 1")
     seats.set_ready("h", True)
     seats.begin_round()
-    assert seats.failures == {}
+    assert seats.failures.by_seat == {}
     assert [member.ready for member in seats.by_seat()] == [False, True]
 
 
