@@ -32,11 +32,6 @@ def tell(text: str) -> None:
     echo(text, err=True)
 
 
-def retell(text: str) -> None:
-    """Overwrite the last line on stderr, which must be a terminal."""
-    _write(f"\r{printable.line(text)}\x1b[K", err=True, nl=False)
-
-
 def ignore(text: str) -> None:
     """Ignore a message."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.strength.cases import StrengthCase
 from kibitz.local.tournament_services import LocalServices
+from kibitz.output import tell
 from kibitz.process.event_loop import draining, run
+from kibitz.text import progress_bar
 from kibitz_arena.journal import JournalError
 from kibitz_arena.results import Results
 from kibitz_arena.runner.directory import TournamentDirectory
@@ -49,13 +50,11 @@ def play_case(
     if not _is_half_played(folder, tournament):
         shutil.rmtree(directory, ignore_errors=True)
     folder.create(case.base)
-    display = ProgressDisplay(sys.stderr, quiet=quiet)
     services = LocalServices(tournament, folder)
-    runner = TournamentRunner(tournament, folder, ServerOptions(), services, display)
-    try:
+    with progress_bar.shown(tell, quiet=quiet) as reporter:
+        display = ProgressDisplay(reporter)
+        runner = TournamentRunner(tournament, folder, ServerOptions(), services, display)
         return run(_run(runner))
-    finally:
-        display.close()
 
 
 def _try_out(name: str, command: Sequence[str], base: Path) -> None:

@@ -14,7 +14,7 @@ from kibitz.options.connection import server_option
 from kibitz.options.output_path import OutputPath
 from kibitz.options.record import require_seat, seat_option
 from kibitz.output import echo, echo_json
-from kibitz.text import training_progress
+from kibitz.text import progress_bar
 
 if TYPE_CHECKING:
     from kibitz.analysis.evaluation import MoveEvaluation
@@ -68,7 +68,7 @@ def analyze(
         by = by or decisive_move.strongest(game, valuing=True)
         factory = loaded_bot(by, record.setup.game)
         total = sum(entry.kind == "move" for entry in record.entries)
-        with training_progress.shown() as progress:
+        with progress_bar.shown() as progress:
             evaluations = evaluation.evaluate(
                 game,
                 record,

@@ -20,12 +20,12 @@ from kibitz.options import connection
 from kibitz.options import match as options_match
 from kibitz.options.output_path import OutputPath
 from kibitz.options.workers import workers_option
-from kibitz.output import echo, echo_json
+from kibitz.output import echo, echo_json, tell
 from kibitz.process.event_loop import draining, run
 from kibitz.process.interrupts import EXIT_INTERRUPTED, TERMINATION
 from kibitz.process.isolation.backends import BackendError
 from kibitz.process.isolation.launch import is_local
-from kibitz.text import result_tables
+from kibitz.text import progress_bar, result_tables
 from kibitz.workers.blocks import load_sentence, task_terms, worker_problem
 from kibitz.workers.pools import worker_pool
 from kibitz.workers.port import PoolError
@@ -150,28 +150,28 @@ def arena(words: tuple[str, ...], **given: Any) -> None:
         raise click.UsageError(f"--workers: {problem}")
     token = connection.token(given["token_file"]) if given["token_file"] else None
     options = ServerOptions(server=given["server"], token=token, wait=given["wait"])
-    display = ProgressDisplay(sys.stderr, loud=given["verbose"], quiet=given["quiet"])
     directory.create(base)
     tournament = directory.with_seed(tournament)
     if tournament.commitment is not None:
-        display.say(f"SHA-256 of the seed: {tournament.commitment}")
+        tell(f"SHA-256 of the seed: {tournament.commitment}")
     services = _services(tournament, directory, given)
     if given["games"] == 1:
-        display.say("one game per pairing is unbalanced because the seats are not equally strong")
+        tell("one game per pairing is unbalanced because the seats are not equally strong")
     if services.has_strangers:
-        display.say(services.isolation_sentence)
+        tell(services.isolation_sentence)
     resume = _resume_command(directory, options, given)
     try:
-        if given["workers"] is None:
-            runner: Runner = TournamentRunner(tournament, directory, options, services, display)
-            state = run(_run(runner, resume))
-        else:
-            runner, state = run(_run_on_workers(tournament, directory, services, display, given))
+        with progress_bar.shown(tell, quiet=given["quiet"]) as reporter:
+            display = ProgressDisplay(reporter, loud=given["verbose"])
+            if given["workers"] is None:
+                runner: Runner = TournamentRunner(tournament, directory, options, services, display)
+                state = run(_run(runner, resume))
+            else:
+                playing = _run_on_workers(tournament, directory, services, display, given)
+                runner, state = run(playing)
     except PoolError as error:
         echo(f"Error: {error}", err=True)
         sys.exit(EXIT_UNABLE)
-    finally:
-        display.close()
     sys.exit(_write_results(runner, state, resume, given))
 
 
@@ -223,7 +223,6 @@ async def _run(runner: Runner, resume: str) -> TournamentState:
         async with draining(drain, (signal.SIGINT, *TERMINATION)):
             return await runner.run()
     except asyncio.CancelledError:
-        runner.display.close()
         runner.display.say(f"continue with: {resume}")
         raise
 

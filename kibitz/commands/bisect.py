@@ -16,7 +16,7 @@ from kibitz.options.analysis import bot_option, comparing, loaded_bot, ms_option
 from kibitz.options.output_path import OutputPath
 from kibitz.options.record import FILE, SEAT, require_seat, seat_from_zero
 from kibitz.output import echo
-from kibitz.text import training_progress
+from kibitz.text import progress_bar
 
 if TYPE_CHECKING:
     from kibitz.analysis.decisive_move import DecisiveMove
@@ -64,7 +64,7 @@ def bisect(file: Path, seat: int, by: str | None, ms: int, bot: str, test: Path 
         factory = loaded_bot(judge, record.setup.game)
         total = sum(e.kind == "move" and e.seat == seat for e in record.entries)
         tried = 0
-        with training_progress.shown() as progress:
+        with progress_bar.shown() as progress:
 
             def count(turn: object) -> None:
                 nonlocal tried

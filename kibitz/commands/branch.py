@@ -25,7 +25,7 @@ from kibitz.options.output_path import OutputPath
 from kibitz.options.record import SEAT, require_seat, seat_from_zero
 from kibitz.output import echo, echo_json
 from kibitz.process.event_loop import run
-from kibitz.text import training_progress
+from kibitz.text import progress_bar
 from kibitz_bots.number_types import NATURAL, SEED
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def branch(
         for spec in {*plan.bots.values()}:
             loaded_bot(spec, start.setup.game)
         _make_folder(records, record)
-        with training_progress.shown() as progress:
+        with progress_bar.shown() as progress:
             outcome = games_from_ply.branch(
                 start,
                 plan,

@@ -7,7 +7,7 @@ import importlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +30,9 @@ from kibitz.options import notation
 from kibitz.options.notation import GameChoice
 from kibitz.options.output_path import OutputPath
 from kibitz.options.program import Program, program_of_word, trailing_program
-from kibitz.output import echo, echo_json, ignore, retell, tell
+from kibitz.output import echo, echo_json, ignore, tell
 from kibitz.process.event_loop import interrupted, run
-from kibitz.text import series_score
+from kibitz.text import progress_bar, series_score
 from kibitz.text.lobby_progress import LobbyProgress
 from kibitz_bots.adapters.external_program import WithProgram, program_options
 from kibitz_bots.number_types import COUNT, SEED
@@ -125,13 +125,7 @@ def play(
         if watch:
             await _serve_pages()
 
-    opened = show_page if watch else ignore
-    advanced = ScoreLine(plan, shown=not quiet and sys.stderr.isatty()) if alone else None
-    played = run(
-        play_series(
-            plan, records, db, told, web=watch, advanced=advanced, opened=opened, ended=ended
-        )
-    )
+    played = _play_series(plan, records, db, told, ended, alone=alone, watch=watch)
     sys.exit(1 if played.trouble else 0)
 
 
@@ -156,12 +150,7 @@ def _climb(
     reached, trouble = 0, False
     for number, step in enumerate(plans, 1):
         step = _prepare(step, records, db, told, given)
-        progress = ScoreLine(step, shown=told is tell and sys.stderr.isatty())
-        played = run(
-            play_series(
-                step, records, db, told, web=False, advanced=progress, opened=ignore, ended=ended
-            )
-        )
+        played = _play_series(step, records, db, told, ended)
         _report_trouble(played)
         trouble = trouble or bool(played.trouble)
         line = played.course.standing_of(step.names[0])
@@ -243,20 +232,41 @@ def _plan(
     )
 
 
-class ScoreLine:
-    """A progress line in the terminal for a bot's series."""
+def _play_series(
+    plan: MatchSeries,
+    records: Path,
+    db: Path | None,
+    told: Callable[[str], None],
+    ended: Callable[[SeriesOutcome], Awaitable[None]],
+    *,
+    alone: bool = True,
+    watch: bool = False,
+) -> SeriesOutcome:
+    """Play a series; if the first bot plays `alone`, show its score on a terminal."""
+    began = time.monotonic()
+    with progress_bar.shown(quiet=told is ignore or not sys.stderr.isatty()) as bar:
 
-    def __init__(self, plan: MatchSeries, *, shown: bool) -> None:
-        self._name, self._games, self._shown = plan.names[0], plan.games or 1, shown
-        self._began = time.monotonic()
+        def advanced(course: LobbyProgress) -> None:
+            if (line := course.standing_of(plan.names[0])) is not None:
+                text = series_score.progress(line, time.monotonic() - began)
+                bar.progress(line.played, plan.games or 1, text)
 
-    def __call__(self, course: LobbyProgress) -> None:
-        """Rewrite the line, and end it when the series is over."""
-        if self._shown and (line := course.standing_of(self._name)) is not None:
-            retell(series_score.progress(line, self._games, time.monotonic() - self._began))
-            if line.played >= self._games or course.over:
-                self._shown = False
-                tell("")
+        async def stopped(played: SeriesOutcome) -> None:
+            bar.stop()
+            await ended(played)
+
+        return run(
+            play_series(
+                plan,
+                records,
+                db,
+                told,
+                web=watch,
+                advanced=advanced if alone else None,
+                opened=show_page if watch else ignore,
+                ended=stopped,
+            )
+        )
 
 
 def _report_score(played: SeriesOutcome, plan: MatchSeries, *, listed: bool) -> None:

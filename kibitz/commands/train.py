@@ -89,7 +89,7 @@ def train(
 
 
 def _train(experiment: str, out: Path, seed: int, threads: int, workers: str | None) -> None:
-    from kibitz.text.training_progress import shown
+    from kibitz.text.progress_bar import shown
     from kibitz.workers.thread_bridge import computing
     from kibitz_training import experiments
     from kibitz_training.experiment import ParameterError, TrainingRun

@@ -16,14 +16,12 @@ from kibitz_protocol.wire.records import Cause
 from kibitz_protocol.wire.shares import Z_95, share_interval
 
 
-def progress(line: Standing, games: int, seconds: float) -> str:
+def progress(line: Standing, seconds: float) -> str:
     """Return one line on the state of a series after `seconds`."""
     low, high = interval(line)
     rate = line.played / seconds if seconds else 0.0
-    left = f"{(games - line.played) / rate:.0f} s left" if rate else "no finished games yet"
     score = f"{share(line):.0%} ({low:.0%} to {high:.0%})" if line.played else "-"
-    name = printable.line(line.name)
-    return f"{line.played}/{games} games, {name} scores {score}, {rate:.1f} games/s, {left}"
+    return f"{line.name} scores {score}, {rate:.1f} games/s"
 
 
 def share(line: Standing) -> float:

@@ -7,7 +7,6 @@ process for each entrant, isolated if it is untrusted. All files are in a tempor
 from __future__ import annotations
 
 import base64
-import io
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from kibitz.local.tournament_services import LocalServices, choose_isolation, is_untrusted
+from kibitz.output import ignore
+from kibitz.text.progress_bar import Lines
 from kibitz.workers.port import Json, PoolError
 from kibitz_arena.entries import IsolationTool
 from kibitz_arena.runner.block_task import (
@@ -76,7 +77,7 @@ async def _played(task: BlockTask, base: Path) -> BlockOutcome:
         directory,
         ServerOptions(wait=task.wait),
         LocalServices(tournament, directory, isolation),
-        ProgressDisplay(io.StringIO(), quiet=True),
+        ProgressDisplay(Lines(ignore, ignore)),
         schedule,
     )
     state = await runner.run()

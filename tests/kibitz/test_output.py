@@ -297,7 +297,6 @@ def test_the_files_of_an_event_hold_nothing_that_a_terminal_obeys() -> None:
 
 ALLOWED = {
     "kibitz/output.py": "the one place",
-    "arena/kibitz_arena/runner/progress.py": "filters what it prints, beside a bar of rich's own",
     "kibitz/process/limits.py": "a sentence of its own, when nothing else works any more",
     "kibitz/process/isolation/entrypoint.py": "quotes its own argument, as repr escapes it",
     "kibitz/process/isolation/supervisor.py": "quotes its own argument, as repr escapes it",

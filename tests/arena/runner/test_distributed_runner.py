@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -35,6 +34,7 @@ from kibitz_arena.runner.services import Services
 from kibitz_arena.schedule import Schedule, ScheduledGame
 from kibitz_arena.tournament import Tournament
 from kibitz_protocol.wire.records import Result, SeatResult
+from tests.arena.reporter import FakeReporter
 
 
 def event(**fields: Any) -> Tournament:
@@ -107,7 +107,7 @@ def runner(
     terms: TaskTerms | None = None,
     **fields: Any,
 ) -> DistributedRunner:
-    display = ProgressDisplay(io.StringIO(), quiet=True)
+    display = ProgressDisplay(FakeReporter())
     services = cast(Services, None)  # games without records have no reports
     return DistributedRunner(
         event(**fields), folder, workers, services, terms or TaskTerms(None), display

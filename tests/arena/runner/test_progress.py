@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-import io
-import re
-
 from kibitz_arena.entries import GamesRequested
 from kibitz_arena.report.formatting import clock_time
 from kibitz_arena.runner.concurrency import ConcurrencyLimit
 from kibitz_arena.runner.progress import (
-    LINE_SECONDS,
     ProgressDisplay,
     status_line,
 )
 from kibitz_arena.tournament_state import DueGame, TournamentState
 from kibitz_protocol.wire.records import Cause, Result
+from tests.arena.reporter import FakeReporter
 from tests.arena.tournaments import by_name, event, play, result
-
-
-class Terminal(io.StringIO):
-    """A stream that claims to be a terminal."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 class Clock:
@@ -48,68 +38,37 @@ def progress(games: int, *, flags: int = 0) -> TournamentState:
 
 
 def test_the_rate_is_that_since_the_first_line() -> None:
-    stream, clock = io.StringIO(), Clock()
-    ticker = ProgressDisplay(stream, clock=clock)
+    reporter, clock = FakeReporter(), Clock()
+    ticker = ProgressDisplay(reporter, clock=clock)
     ticker.show(progress(2), ConcurrencyLimit(2))
     clock.now += 20.0
-    ticker.show(progress(6), ConcurrencyLimit(2))
-    first, last = stream.getvalue().splitlines()
-    assert "0.0/min" in first
-    assert "12.0/min" in last
+    ticker.show(progress(6, flags=2), ConcurrencyLimit(2))
+    first, last = reporter.lines
+    assert first.startswith("2 of 12: cup  0.0/min")
+    assert last.startswith("6 of 12: cup  12.0/min")
+    assert last.endswith("2 flag")
 
 
 def test_durations_are_read_at_a_glance() -> None:
     assert [clock_time(s) for s in (0, 59.6, 600, 3725)] == ["0:00", "1:00", "10:00", "1:02:05"]
 
 
-def test_the_facts_are_rate_rest_width_lateness_and_faults() -> None:
+def test_the_facts_are_rate_width_lateness_and_faults() -> None:
     six = progress(6)
-    assert status_line(six, ConcurrencyLimit(3), 0.1, "") == "6.0/min  1:00 left  0 of 3 at once"
+    assert status_line(six, ConcurrencyLimit(3), 0.1, "") == "cup  6.0/min  0 of 3 at once"
     width = ConcurrencyLimit(3, latency_bound_ms=10.0)
     width.record_latency(7.4)
     assert status_line(six, width, 2.0, "1 flag").endswith("p95 7 ms  1 flag")
-    assert status_line(six, width, 2.0, "").startswith("2.0/s  0:03 left")
+    assert status_line(six, width, 2.0, "").startswith("cup  2.0/s")
 
 
-def test_without_a_terminal_there_is_a_line_from_time_to_time() -> None:
-    stream, clock = io.StringIO(), Clock()
-    ticker = ProgressDisplay(stream, clock=clock)
-    ticker.show(progress(0), ConcurrencyLimit(2))
-    clock.now += LINE_SECONDS / 2
-    ticker.show(progress(3, flags=2), ConcurrencyLimit(2))
-    clock.now += LINE_SECONDS / 2
-    ticker.show(progress(6, flags=2), ConcurrencyLimit(2))
-    ticker.close()
-    first, second = stream.getvalue().splitlines()
-    assert first.startswith("0 of 12 games  0.0/min")
-    assert second.startswith("6 of 12 games  36.0/min  0:10 left")
-    assert second.endswith("2 flag")
-
-
-def test_games_are_told_of_to_who_wants_it_and_nothing_to_who_wants_none() -> None:
-    for loud, quiet, told in ((True, False, True), (False, False, False), (False, True, False)):
-        stream = io.StringIO()
-        ticker = ProgressDisplay(stream, loud=loud, quiet=quiet)
+def test_games_are_told_of_to_who_wants_it() -> None:
+    for loud in (True, False):
+        reporter = FakeReporter()
+        ticker = ProgressDisplay(reporter, loud=loud)
         ticker.say_game("b1.1 ends")
         ticker.say("the server is gone")
-        ticker.show(progress(1), ConcurrencyLimit(2))
-        assert ("b1.1 ends" in stream.getvalue()) is told
-        assert "the server is gone" in stream.getvalue()
-        assert ("1 of 12 games" in stream.getvalue()) is not quiet
-
-
-def test_on_a_terminal_there_is_a_bar_and_lines_go_above_it() -> None:
-    stream, clock = Terminal(), Clock()
-    ticker = ProgressDisplay(stream, clock=clock)
-    ticker.show(progress(0), ConcurrencyLimit(2))
-    clock.now += 10
-    ticker.show(progress(6), ConcurrencyLimit(2))
-    ticker.say("waiting for [Ada]")
-    ticker.close()
-    text = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", stream.getvalue())
-    assert "cup" in text
-    assert " 6/12 36.0/min  0:10 left" in text
-    assert "waiting for [Ada]" in text
+        assert reporter.lines == (["b1.1 ends"] if loud else []) + ["the server is gone"]
 
 
 def test_a_game_that_runs_is_counted() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -16,6 +15,7 @@ from kibitz_arena.runner.progress import ProgressDisplay
 from kibitz_arena.runner.services import Services
 from kibitz_arena.runner.tournament_runner import MAX_FAILED_SESSIONS, TournamentRunner
 from kibitz_arena.tournament_state import TournamentState
+from tests.arena.reporter import FakeReporter
 from tests.arena.tournaments import event, play
 
 
@@ -32,7 +32,7 @@ async def test_a_run_gives_up_when_sessions_fail_without_a_game(games: int, tmp_
                 play(journal.state, at_once=1, most=1)
             raise OSError("nothing listens there")
 
-    tournament, display = event(4), ProgressDisplay(io.StringIO())
+    tournament, display = event(4), ProgressDisplay(FakeReporter())
     directory, services = TournamentDirectory(tmp_path), cast(Services, SimpleNamespace())
     runner = Failing(tournament, directory, ServerOptions(), services, display)
     state = TournamentState(tournament)

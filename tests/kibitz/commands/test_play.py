@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import click
 import pytest
@@ -12,7 +13,8 @@ from click.testing import CliRunner
 from click.testing import Result as CommandResult
 
 from kibitz.analysis import fault_report
-from kibitz.commands.play import ScoreLine, play
+from kibitz.commands import play as commands_play
+from kibitz.commands.play import play
 from kibitz.local.match_series import (
     MatchSeries,
     SeriesOutcome,
@@ -24,11 +26,17 @@ from kibitz.local.match_series import (
 )
 from kibitz.options import match as options_match
 from kibitz.options.notation import GameChoice
+from kibitz.output import tell
 from kibitz.text.lobby_progress import LobbyProgress
 from kibitz_bots.levels import levels
 from kibitz_protocol.wire.lobbies import MatchBrief, ReservedSeat, Standing
 from kibitz_protocol.wire.records import Cause, Conduct, Player, Result, SeatResult
 from kibitz_server.accounts.names import RESERVED_WORDS, claim, skeleton
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def run(*words: str) -> CommandResult:
@@ -87,17 +95,29 @@ def test_a_bot_alone_plays_against_random_ones(
     assert (plan.bots, plan.games) == expected
 
 
-def test_the_line_of_progress_ends_with_the_series(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_progress_is_gone_before_the_result_is_printed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     standing = Standing(player="p", name="a", played=9, wins=9, draws=0, losses=0, points=9)
-    course = SimpleNamespace(over=False, standing_of=lambda name: standing)
-    shown = ScoreLine(MatchSeries(game=GameChoice("star"), bots=["a.py"], games=10), shown=True)
-    shown(cast(LobbyProgress, course))
-    assert not capsys.readouterr().err.endswith("\n")
-    course.over = True
-    shown(cast(LobbyProgress, course))
-    assert capsys.readouterr().err.endswith("\n")
-    shown(cast(LobbyProgress, course))
-    assert capsys.readouterr().err == ""
+    course = SimpleNamespace(standing_of=lambda name: standing)
+
+    async def played(*given: Any, advanced: Any, ended: Any, **rest: Any) -> SeriesOutcome:
+        advanced(course)
+        await ended(SeriesOutcome(cast(LobbyProgress, course)))
+        return SeriesOutcome(cast(LobbyProgress, course))
+
+    async def ended(outcome: SeriesOutcome) -> None:
+        assert "9/10" in terminal.getvalue()
+        assert terminal.getvalue().endswith("\x1b[2K")  # the bar's line is empty
+        sys.stdout.write("the result\n")
+
+    monkeypatch.setattr(commands_play, "play_series", played)
+    monkeypatch.setattr(sys, "stdout", out := io.StringIO())
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    plan = MatchSeries(game=GameChoice("star"), bots=["a.py"], games=10)
+    commands_play._play_series(plan, tmp_path, None, tell, ended)
+    assert out.getvalue() == "the result\n"
+    assert "a scores 100%" in terminal.getvalue()
 
 
 def test_a_climb_has_a_series_for_each_level_weakest_first() -> None:

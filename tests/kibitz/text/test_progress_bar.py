@@ -7,19 +7,23 @@ import sys
 
 import pytest
 
-from kibitz.text.training_progress import SECONDS, Bar, Lines, shown
+from kibitz.output import echo, tell
+from kibitz.text.progress_bar import SECONDS, Bar, Lines, shown
 
 
 def test_a_line_now_and_then_and_the_last_one(capsys: pytest.CaptureFixture[str]) -> None:
     time = 0.0
-    lines = Lines(lambda: time)
+    lines = Lines(echo, tell, lambda: time)
     for done in range(1, 31):
         time = done * SECONDS / 10
         lines.progress(done, 31, "so far")
     lines.progress(31, 31, "at last")
+    lines.progress(31, 31, "after all")
     out, err = capsys.readouterr()
     assert err.splitlines() == [
-        *(f"{done} of 31: so far" for done in (10, 20, 30)),
+        "10 of 31, 0:00:21 left: so far",
+        "20 of 31, 0:00:11 left: so far",
+        "30 of 31, 0:00:01 left: so far",
         "31 of 31: at last",
     ]
     assert out == ""
@@ -30,6 +34,16 @@ def test_what_is_said_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         assert isinstance(reporter, Lines)
         reporter.say("won 9 of 10")
     assert capsys.readouterr().out == "won 9 of 10\n"
+
+
+def test_what_is_said_remains_if_progress_is_not_wanted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with shown(tell, quiet=True) as reporter:
+        reporter.progress(10, 10, "the end")
+        reporter.say("waiting for [Ada]")
+    assert terminal.getvalue() == "waiting for [Ada]\n"
 
 
 class Terminal(io.StringIO):
