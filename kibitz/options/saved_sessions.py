@@ -23,9 +23,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from kibitz.output import ignore
 from kibitz_bots.running.state_file import StateFile, digest, state_directory
-from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.client import Client, connect_again
 from kibitz_protocol.client.errors import HelloRefusedError
-from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.values import Key, Secret
 
 Tell = Callable[[str], None]
@@ -200,30 +199,19 @@ def take_free_identity(
 async def connect_saved(
     saved: SavedSession, make: Callable[[str | None], Client], tell: Tell, *, account: bool
 ) -> AsyncIterator[Client]:
-    """Connect with the saved session, and save the resulting one.
+    """Connect with the saved session (see `connect_again`), and save the resulting one."""
 
-    `make` creates a client from a resume secret, or a new player from None. If the server does not
-    recognize the secret, the secret is deleted and a new player connects.
-    """
-    async with contextlib.AsyncExitStack() as stack:
-        resume = saved.resume
-        try:
-            client = await stack.enter_async_context(make(resume))
-        except HelloRefusedError as error:
-            if resume is None or error.code is not Code.UNAUTHORIZED:
-                raise
-            tell(
-                f"{saved.server} no longer recognizes {_name(saved)!r} ({error.message});"
-                " connecting as a new player"
-            )
-            saved.forget()
-            client = await stack.enter_async_context(make(None))
+    def forget(error: HelloRefusedError) -> None:
+        name = "" if saved.stored is None else saved.stored.name
+        tell(
+            f"{saved.server} no longer recognizes {name!r} ({error.message});"
+            " connecting as a new player"
+        )
+        saved.forget()
+
+    async with connect_again(make, saved.resume, forget) as client:
         saved.store(client, account=account)
         yield client
-
-
-def _name(saved: SavedSession) -> str:
-    return "" if saved.stored is None else saved.stored.name
 
 
 def _read(path: Path, tell: Tell) -> StoredSession | None:

@@ -12,8 +12,8 @@ from kibitz_arena.runner.directory import HostSession, RunDirectory, TournamentD
 from kibitz_arena.runner.players import EntrantPlayers
 from kibitz_arena.runner.scheduler import programme_item
 from kibitz_arena.tournament import Tournament
-from kibitz_protocol.client.client import Client
-from kibitz_protocol.client.errors import HelloRefusedError, RefusedError
+from kibitz_protocol.client.client import Client, connect_again
+from kibitz_protocol.client.errors import RefusedError
 from kibitz_protocol.wire.lobbies import LobbySettings, ReservedSeat
 from kibitz_protocol.wire.records import Conduct, Spectating
 from kibitz_protocol.wire.refusals import Code
@@ -137,17 +137,9 @@ async def connect_host(
         directory.remove_secrets()  # secrets are not valid on another server
         session = None
     resume = session.resume if session is not None and anonymous else None
-    stack = contextlib.AsyncExitStack()
-    try:
-        client = await stack.enter_async_context(make(resume))
-    except HelloRefusedError as error:
-        if resume is None or error.code != Code.UNAUTHORIZED:
-            raise
-        directory.remove_secrets()
-        session = None
-        client = await stack.enter_async_context(make(None))
-    async with stack:
+    async with connect_again(make, resume, lambda _: directory.remove_secrets()) as client:
         # Saved before hosting, so that a later run can find the lobby.
+        session = directory.host_session()
         lobby = None if session is None else session.lobby
         directory.save_host_session(HostSession(resume=client.resume, lobby=lobby, server=server))
         yield client

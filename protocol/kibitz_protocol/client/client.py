@@ -21,6 +21,7 @@ server are in `client.hall` (`hall.py`), those of hosts in `client.hosting` (`ho
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
 import time
@@ -31,7 +32,7 @@ from typing import Literal, Self
 from kibitz_protocol import printable
 from kibitz_protocol.client.connection import ConnectionLoop, now_ms
 from kibitz_protocol.client.credentials import ClientIdentity
-from kibitz_protocol.client.errors import BacklogError, SessionError
+from kibitz_protocol.client.errors import BacklogError, HelloRefusedError, SessionError
 from kibitz_protocol.client.events import (
     Answered,
     Disconnected,
@@ -51,6 +52,7 @@ from kibitz_protocol.client.player_requests import PlayerRequests
 from kibitz_protocol.client.retry import SessionTimeouts
 from kibitz_protocol.client.session import Session, SessionState
 from kibitz_protocol.wire.messages import Capabilities, Welcome
+from kibitz_protocol.wire.refusals import Code
 from kibitz_protocol.wire.server_address import websocket_url
 from kibitz_protocol.wire.visibility import WantedViews
 
@@ -272,3 +274,25 @@ def _first_request_id(identity: ClientIdentity) -> int:
     if identity.token is None and identity.resume is None:
         return 1
     return int(time.time() * 1000)
+
+
+@contextlib.asynccontextmanager
+async def connect_again(
+    make: Callable[[str | None], Client],
+    resume: str | None,
+    forget: Callable[[HelloRefusedError], None],
+) -> AsyncIterator[Client]:
+    """Connect with a resume secret; if the server does not recognize it, connect as a new player.
+
+    `make` creates a client from the secret, or a new player from None. `forget` is called before
+    the new player connects.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        try:
+            client = await stack.enter_async_context(make(resume))
+        except HelloRefusedError as error:
+            if resume is None or error.code is not Code.UNAUTHORIZED:
+                raise
+            forget(error)
+            client = await stack.enter_async_context(make(None))
+        yield client
