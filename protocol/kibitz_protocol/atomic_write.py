@@ -1,4 +1,4 @@
-"""Atomic writes: a file is written as a whole or not at all."""
+"""Atomic writes: a file is written as a whole or not at all; and syncing to disk."""
 
 from __future__ import annotations
 
@@ -28,3 +28,13 @@ def write_atomically(
         with contextlib.suppress(OSError):
             partial.unlink(missing_ok=True)
         raise
+
+
+def sync(path: Path) -> None:
+    """Sync a file or the entries of a folder to disk, on systems where folders can be opened."""
+    if os.name == "posix":
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

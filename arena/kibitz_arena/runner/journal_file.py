@@ -19,6 +19,7 @@ from kibitz_arena.journal import Header, JournalError, JournalFormat, ParsedJour
 from kibitz_arena.schedule import Schedule
 from kibitz_arena.tournament import Tournament
 from kibitz_arena.tournament_state import TournamentState
+from kibitz_protocol.atomic_write import sync
 
 E = TypeVar("E", bound=BaseModel)
 T = TypeVar("T")
@@ -92,7 +93,7 @@ class JournalFile(Generic[S, E]):
             self._file.truncate(journal.length)
         if journal.header is None:
             self.write(encode_line(self._header))
-            _sync_folder(self.path.parent)
+            sync(self.path.parent)
         return journal
 
     def tell_torn(self, tell: Callable[[str], None]) -> None:
@@ -169,13 +170,3 @@ class TournamentJournal(JournalFile[TournamentState, Entry]):
 def now_ms() -> int:
     """Return the current time in milliseconds since 1970."""
     return int(time.time() * 1000)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Sync the folder entry to disk, on systems where folders can be opened."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

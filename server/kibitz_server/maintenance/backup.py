@@ -18,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from kibitz_protocol.atomic_write import sync
 from kibitz_server.maintenance.check import Findings, check_database
 from kibitz_server.storage.errors import StoreError, UnusableDatabase
 from kibitz_server.storage.sqlite.connection import (
@@ -56,7 +57,7 @@ def back_up(path: Path, target: Path) -> Findings:
             )
         _require_free(target)
         os.rename(part, target)
-        _sync(target.parent)
+        sync(target.parent)
     except OSError as error:
         raise StoreError(f"cannot write {str(target)!r}: {os_error_text(error)}") from error
     finally:
@@ -97,17 +98,9 @@ def _copy(path: Path, part: Path, target: Path) -> None:
                         f"{str(path)!r} is damaged: no backup was made"
                     ) from error
                 raise
-    _sync(part)
+    sync(part)
 
 
 def _pause(status: int, remaining: int, total: int) -> None:
     if remaining:
         time.sleep(PAUSE_S)
-
-
-def _sync(path: Path) -> None:
-    number = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)

@@ -109,7 +109,7 @@ def test_a_backup_that_cannot_be_written_leaves_nothing(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(backup, "_sync", full)
+    monkeypatch.setattr(backup, "sync", full)
     with pytest.raises(StoreError, match="no space left on device"):
         back_up(world.server.path, target)
     assert names(target) == []
