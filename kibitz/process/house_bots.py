@@ -10,7 +10,7 @@ from kibitz_bots.levels import table
 from kibitz_protocol.wire.messages import BotLevel, BotParameter, HouseBotLine
 
 if TYPE_CHECKING:
-    from kibitz_bots.catalog import AnyParameter, Personality
+    from kibitz_bots.catalog import Personality
 
 BOT_MEMORY_MIB = 1024
 """The default limit of a house bot's resident memory. Compiling takes 400 MiB, and the largest
@@ -56,7 +56,7 @@ def _line(bot: Personality) -> HouseBotLine:
         name=bot.name,
         seats=list(bot.seats),
         summary=bot.summary,
-        parameters=list(map(_parameter, bot.parameters)),
+        parameters=[BotParameter(**each.fields()) for each in bot.parameters],
         levels=list(_levels(bot)),
     )
 
@@ -67,24 +67,3 @@ def _levels(bot: Personality) -> Iterator[BotLevel]:
             name, _, parameters = level.bot.partition(":")
             if name == bot.name:
                 yield BotLevel(level=number, seats=seats, parameters=parameters)
-
-
-def _parameter(parameter: AnyParameter) -> BotParameter:
-    from kibitz_bots.catalog.parameters import Choice
-
-    if isinstance(parameter, Choice):
-        return BotParameter(
-            name=parameter.name,
-            type="word",
-            words=list(parameter.words),
-            default=parameter.default,
-            summary=parameter.summary,
-        )
-    return BotParameter(
-        name=parameter.name,
-        type="int" if parameter.type is int else "float",
-        least=parameter.least,
-        most=parameter.most,
-        default=parameter.default,
-        summary=parameter.summary,
-    )

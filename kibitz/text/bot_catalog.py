@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from kibitz.text import game_guide
 from kibitz.text.layout import two_columns, wrap
 from kibitz_bots.catalog import AnyParameter, Personality
-from kibitz_bots.catalog.parameters import Choice
 
 if TYPE_CHECKING:
     from kibitz_games.core.game import Game
@@ -106,29 +105,10 @@ def summary_json(bot: Personality, game: Game) -> dict[str, Any]:
         "algorithm": bot.algorithm or None,
         "evaluation": bot.evaluation or None,
         "summary": bot.summary,
-        "parameters": [_parameter(parameter) for parameter in bot.parameters],
+        "parameters": [parameter.fields() for parameter in bot.parameters],
     }
 
 
 def details_json(bot: Personality, game: Game) -> dict[str, Any]:
     """Return the full JSON description of a bot."""
     return summary_json(bot, game) | {"example": example(bot, game)}
-
-
-def _parameter(parameter: AnyParameter) -> dict[str, Any]:
-    if isinstance(parameter, Choice):
-        return {
-            "name": parameter.name,
-            "type": "word",
-            "words": list(parameter.words),
-            "default": parameter.default,
-            "summary": parameter.summary,
-        }
-    return {
-        "name": parameter.name,
-        "type": parameter.type.__name__,
-        "least": parameter.least,
-        "most": parameter.most,
-        "default": parameter.default,
-        "summary": parameter.summary,
-    }

@@ -39,6 +39,17 @@ class Parameter:
         kind = "a whole number" if self.type is int else "a number"
         return f"{kind} from {_plain(self.least)} to {_plain(self.most)}"
 
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the parameter's `BotParameter`."""
+        return {
+            "name": self.name,
+            "type": self.type.__name__,
+            "least": self.least,
+            "most": self.most,
+            "default": self.default,
+            "summary": self.summary,
+        }
+
     def read(self, text: str) -> Any:
         """Parse a value; raise `SpecError` if it is not a number or out of range."""
         try:
@@ -70,6 +81,16 @@ class Choice:
     def expected(self) -> str:
         """A description of the accepted values."""
         return f"one of {', '.join(self.words)}"
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the parameter's `BotParameter`."""
+        return {
+            "name": self.name,
+            "type": "word",
+            "words": list(self.words),
+            "default": self.default,
+            "summary": self.summary,
+        }
 
     def read(self, text: str) -> str:
         """Return `text`; raise `SpecError` if it is not an accepted value."""
