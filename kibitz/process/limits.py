@@ -128,10 +128,10 @@ def _end(why: str, status: int) -> NoReturn:
 # --- cgroups --------------------------------------------------------------------------------------
 
 
-def cgroup_parent(root: Path = CGROUP_ROOT) -> Path | None:
+def cgroup_parent() -> Path | None:
     """Return the directory in which bots' cgroups can be created, or None."""
     named = os.environ.get("KIBITZ_CGROUP")
-    directory = Path(named) if named else _own_cgroup(root)
+    directory = Path(named) if named else _own_cgroup()
     if directory is None or not os.access(directory, os.W_OK):
         return None
     with contextlib.suppress(OSError):
@@ -140,13 +140,13 @@ def cgroup_parent(root: Path = CGROUP_ROOT) -> Path | None:
     return None
 
 
-def _own_cgroup(root: Path) -> Path | None:
+def _own_cgroup() -> Path | None:
     """Return the directory of this process's cgroup (version 2)."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             number, _, path = line.split(":", 2)
             if number == "0" and path != "/":
-                return (root / path.lstrip("/")).parent
+                return (CGROUP_ROOT / path.lstrip("/")).parent
     return None
 
 

@@ -33,7 +33,10 @@ def entrant_lines(feed: Feed, line: FeedLine) -> Iterator[str]:
     if line.opponents:
         yield "head to head:"
         rows = [
-            (_safe(opponent.entrant), f"{opponent.wins}-{opponent.draws}-{opponent.losses}")
+            (
+                printable.line(opponent.entrant),
+                f"{opponent.wins}-{opponent.draws}-{opponent.losses}",
+            )
             for opponent in line.opponents
         ]
         yield from (f"  {text}" for text in format_table(("against", "W-D-L"), rows))
@@ -41,18 +44,20 @@ def entrant_lines(feed: Feed, line: FeedLine) -> Iterator[str]:
         yield "last losses:"
     for loss in line.last_losses:
         why = ", ".join(part for part in (loss.cause, loss.reason) if part)
-        against = ", ".join(map(_safe, loss.against))
-        yield f"  {moment(loss.at_ms)} against {against}" + (f": {_safe(why)}" if why else "")
-        yield f"    record: {_safe(loss.record)}"
+        against = ", ".join(map(printable.line, loss.against))
+        yield f"  {moment(loss.at_ms)} against {against}" + (
+            f": {printable.line(why)}" if why else ""
+        )
+        yield f"    record: {printable.line(loss.record)}"
         if loss.report is not None:
-            yield f"    report: {_safe(loss.report)}"
+            yield f"    report: {printable.line(loss.report)}"
 
 
 def _row(line: FeedLine) -> tuple[str, ...]:
     interval = "" if line.low is None else f"{plain_elo(line.low)} to {plain_elo(line.high)}"
     return (
         str(line.place),
-        _safe(line.entrant),
+        printable.line(line.entrant),
         plain_elo(line.rating),
         interval,
         str(line.games),
@@ -60,7 +65,3 @@ def _row(line: FeedLine) -> tuple[str, ...]:
         "".join(line.form),
         f"{line.status}, anchor" if line.anchor else line.status,
     )
-
-
-def _safe(text: str) -> str:
-    return printable.line(text)

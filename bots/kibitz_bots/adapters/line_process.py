@@ -120,11 +120,9 @@ class LineProcess:
         *,
         limits: ProcessLimits | None = None,
         newline: str = "\n",
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.command = list(command)
         self._newline = newline
-        self._clock = clock
         self._lines: queue.Queue[str | None] = queue.Queue(MAX_WAITING_LINES)
         self._last_lines: list[str] = []
         # How many characters may still be noted, and a lock, because two threads write notes.
@@ -156,15 +154,15 @@ class LineProcess:
 
         Raises `TimeoutError` after `seconds`, and `TurnCancelled` once `called_off` is set.
         """
-        deadline = None if seconds is None else self._clock() + seconds
+        deadline = None if seconds is None else time.monotonic() + seconds
         while True:
-            left = POLL_S if deadline is None else max(0.0, deadline - self._clock())
+            left = POLL_S if deadline is None else max(0.0, deadline - time.monotonic())
             try:
                 line = self._lines.get(timeout=min(POLL_S, left))
             except queue.Empty:
                 if called_off is not None and called_off.is_set():
                     raise TurnCancelled from None
-                if deadline is not None and self._clock() >= deadline:
+                if deadline is not None and time.monotonic() >= deadline:
                     raise TimeoutError(f"no line within {seconds:g} s") from None
                 continue
             if line is None:

@@ -87,12 +87,9 @@ UNLIMITED_ROOM = Room()
 class LobbyEngine:
     """Carries out the commands of one lobby. Create it with `new` or `restore`."""
 
-    def __init__(
-        self, state: LobbyState, now: int, idle_ms: int, limits: RateLimits, room: Room
-    ) -> None:
+    def __init__(self, state: LobbyState, now: int, limits: RateLimits, room: Room) -> None:
         self.state = state
         self.presence = Presence(state.seats.members, now)
-        self._idle_ms = idle_ms
         self._seek_timer = SeekTimer(state, now)
         budget = LobbyBudget(limits, now)
         self._transaction = Transaction(state, self.presence, budget, room, now)
@@ -106,12 +103,11 @@ class LobbyEngine:
         opened: Opened,
         now: int,
         *,
-        idle_ms: int = IDLE_MS,
         limits: RateLimits = DEFAULT_LIMITS,
         room: Room = UNLIMITED_ROOM,
     ) -> tuple[LobbyEngine, Step]:
         """Open a lobby, with its host connected. The settings must have no `settings_problem`."""
-        engine = cls(LobbyState(opened), now, idle_ms, limits, room)
+        engine = cls(LobbyState(opened), now, limits, room)
         engine._transaction.ask(Append(opened))
         engine.presence.arrive(opened.host.player)
         for seat in range(len(opened.settings.seats)):
@@ -124,12 +120,11 @@ class LobbyEngine:
         log: Sequence[Entry],
         now: int,
         *,
-        idle_ms: int = IDLE_MS,
         limits: RateLimits = DEFAULT_LIMITS,
         room: Room = UNLIMITED_ROOM,
     ) -> LobbyEngine:
         """Restore a lobby from its log, with nobody connected; handle `Resume` next."""
-        return cls(LobbyState.restore(log), now, idle_ms, limits, room)
+        return cls(LobbyState.restore(log), now, limits, room)
 
     def handle(self, command: Command, now: int, request: str | None = None) -> Step:
         """Carry out or refuse a command; `request` is the key of the client's request.
@@ -202,7 +197,7 @@ class LobbyEngine:
         unwanted = self._seek_timer.due(self.state)
         if unwanted is not None and now >= unwanted:
             return True
-        due = self.presence.empty_for(self._idle_ms)
+        due = self.presence.empty_for(IDLE_MS)
         return due is not None and now >= due and not self.state.round.playing
 
     def _take_step(self, now: int) -> Step:
@@ -215,7 +210,7 @@ class LobbyEngine:
         """Return when `tick` is due if no command comes first."""
         if self.state.phase == "closed":
             return None
-        idle = None if self.state.round.playing else self.presence.empty_for(self._idle_ms)
+        idle = None if self.state.round.playing else self.presence.empty_for(IDLE_MS)
         seek = self._seek_timer.due(self.state)
         planning = now if self._flow.goes_on else None
         away = self.presence.first_overdue(self._grace_ms())
