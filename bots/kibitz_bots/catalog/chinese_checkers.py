@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import kibitz_search
 from kibitz_bots.catalog.parameters import DEPTH, SEED, TIME, width
@@ -29,7 +28,6 @@ from kibitz_bots.catalog.searches import (
     mcts,
     preset,
 )
-from kibitz_bots.sdk import Bot
 
 _GAME = "chinese-checkers"
 _SEARCH = "kibitz_search.chinese_checkers"
@@ -43,24 +41,6 @@ _PLAN = (
     replace(width(512), least=1, most=4096, summary="the maximum number of positions per layer"),
 )
 _GUIDED = mcts(10, epsilon=None, plies=None, widen=None, explore=None)
-
-
-class _ConspiringSpec(EngineSpec):
-    """Makes bots that play together with the allies in their match."""
-
-    def __call__(
-        self,
-        seed: int | None,
-        time: float = 0.0,
-        depth: int = 0,
-        *,
-        evaluation: str | None = None,
-        **parameters: Any,
-    ) -> Bot:
-        from kibitz_bots.kinds.conspiring_bot import ConspiringBot
-
-        made = None if self.evaluation is None else self.evaluation()
-        return ConspiringBot(self.search(), made, seed=seed, at_once=self.at_once)
 
 
 EVALUATIONS = {
@@ -127,10 +107,11 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/conspirator",
         "looks one move ahead and favors other conspirators, which it recognizes by name",
-        _ConspiringSpec(
+        EngineSpec(
             imported("kibitz_search.algorithms.greedy:Greedy"),
             EVALUATIONS["mobility"].load,
             at_once=16,
+            bot="kibitz_bots.kinds.conspiring_bot:ConspiringBot",
         ),
         (SEED,),
         algorithm="conspiracy",

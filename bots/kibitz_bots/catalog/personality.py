@@ -59,6 +59,8 @@ class EngineSpec:
     fixed: Mapping[str, Any] = field(default_factory=dict)
     choices: Mapping[str, NamedEvaluation] = field(default_factory=dict)
     """The evaluations that can replace `evaluation`, by name."""
+    bot: str = "kibitz_bots.kinds.engine_bot:EngineBot"
+    """The module and the class of the bot."""
 
     def __call__(
         self,
@@ -70,10 +72,8 @@ class EngineSpec:
         evaluation: str | None = None,
         **parameters: Any,
     ) -> Bot:
-        from kibitz_bots.kinds.engine_bot import EngineBot
-
         load = self.evaluation if evaluation is None else self.choices[evaluation].load
-        return EngineBot(
+        made: Bot = imported(self.bot)()(
             self.search(),
             None if load is None else load(),
             seed=seed,
@@ -83,6 +83,7 @@ class EngineSpec:
             at_once=self.at_once,
             parameters=dict(self.fixed) | parameters,
         )
+        return made
 
 
 @dataclass(frozen=True)
