@@ -61,8 +61,8 @@ def player(file: WeightsFile) -> type[EyesNetwork] | type[ReportNetwork]:
     return EyesNetwork if file.kind == EYES else ReportNetwork
 
 
-def evaluation(file: WeightsFile) -> Evaluation:
-    """Return the evaluation for a network."""
+def evaluation(file: WeightsFile, path: Path | None = None) -> Evaluation:
+    """Return the evaluation for a network, which plays on all boards."""
     ev: Any = kernels.new(player(file).network)
     ev["weights"] = file.weights
     if file.kind == REPORT:
