@@ -31,8 +31,7 @@ from kibitz_search.algorithms.paranoid import Paranoid
 from kibitz_search.algorithms.result import SearchResult
 from kibitz_search.chinese_checkers.evaluation import hand
 from kibitz_search.chinese_checkers.guided import GuidedMcts
-from kibitz_search.chinese_checkers.phased import PhasedChineseCheckers
-from kibitz_search.chinese_checkers.planner import Champion, SoloPlanner
+from kibitz_search.chinese_checkers.phased import Champion, PhasedChineseCheckers, SoloPlanner
 from kibitz_search.five_in_a_row import pattern_classes, utility
 from kibitz_search.five_in_a_row.report_levels import ReportLevel
 from kibitz_search.five_in_a_row.threat import Threat

@@ -130,7 +130,7 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/planner",
         "plans three of its own moves ahead with a beam search, and plays the final race exactly",
-        EngineSpec(imported(f"{_SEARCH}.planner:SoloPlanner"), EVALUATIONS["stragglers"].load),
+        EngineSpec(imported(f"{_SEARCH}.phased:SoloPlanner"), EVALUATIONS["stragglers"].load),
         (SEED, TIME, *_PLAN),
         algorithm="beam",
         evaluation="stragglers",
@@ -147,7 +147,7 @@ PERSONALITIES = (
     Personality(
         f"{_GAME}/champion",
         "plays the strongest configuration found in trials, for any number of seats",
-        EngineSpec(imported(f"{_SEARCH}.planner:Champion"), imported(f"{_SEARCH}.learned:guided")),
+        EngineSpec(imported(f"{_SEARCH}.phased:Champion"), imported(f"{_SEARCH}.learned:guided")),
         _GUIDED.parameters,
         algorithm="mcts",
         evaluation="guided",

@@ -16,7 +16,7 @@ from kibitz_search.chinese_checkers import race_db
 from kibitz_search.chinese_checkers.evaluation import stragglers
 from kibitz_search.chinese_checkers.guided import GuidedMcts
 from kibitz_search.chinese_checkers.learned import guided
-from kibitz_search.chinese_checkers.planner import Champion, SoloPlanner
+from kibitz_search.chinese_checkers.phased import Champion, SoloPlanner
 from kibitz_search.chinese_checkers.separation import undisturbed
 
 GAME: Any = registry.get("chinese-checkers")
