@@ -98,7 +98,9 @@ class LineNimSolver:
         cells = free_cells(state)
         self._ws.nodes = self._nodes = 0
         self._doomed = set()
-        if limits.nodes:
+        if self._island is not None and self._island.covers(cells):
+            verdicts: list[_Verdict] | None = self._looked_up(cells)
+        elif limits.nodes:
             verdicts = self._tabulated(cells, limits.nodes, deadline, limits.cancelled)
         else:
             verdicts = self._judged(cells, deadline, limits.cancelled)
@@ -108,8 +110,6 @@ class LineNimSolver:
         self, cells: Sequence[int], deadline: float, flag: CancelToken
     ) -> list[_Verdict] | None:
         """Return the verdicts on all moves or on all winning moves; None if nothing is proven."""
-        if self._island is not None and self._island.covers(cells):
-            return self._looked_up(cells)
         island = CellBitboard(cells)
         if island.size > MAX_CELLS:
             return None
@@ -129,8 +129,6 @@ class LineNimSolver:
         self, cells: Sequence[int], nodes: int, deadline: float, flag: CancelToken
     ) -> list[_Verdict] | None:
         """Return the verdicts from a table of at most `nodes` positions, or None."""
-        if self._island is not None and self._island.covers(cells):
-            return self._looked_up(cells)
         island = CellBitboard(cells)
         if island.size > min(self._most, nodes.bit_length() - 1):
             return None
