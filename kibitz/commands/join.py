@@ -11,8 +11,7 @@ import click
 from kibitz.options.connection import fresh_option, identity_options, server_option
 from kibitz.options.saved_sessions import Tell
 from kibitz.options.session import play_in_terminal
-from kibitz_clients.matches.connector import Connector
-from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.client import Client, Connector
 
 
 @click.command(short_help="Take a seat in a lobby and play in the terminal.")

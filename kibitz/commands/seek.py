@@ -20,8 +20,8 @@ from kibitz.options.session import play_in_terminal
 from kibitz.output import tell
 from kibitz.process.event_loop import run
 from kibitz_bots.number_types import COUNT
-from kibitz_clients.matches.connector import Connector
 from kibitz_clients.wording import tables
+from kibitz_protocol.client.client import Connector
 from kibitz_protocol.wire.clocks import TimeControl
 from kibitz_protocol.wire.lobbies import LobbyBrief, ProgrammeItem, SeekTerms
 

@@ -13,9 +13,8 @@ from kibitz.options import connection
 from kibitz.options import saved_sessions as sessions
 from kibitz.options.record import is_screen
 from kibitz.options.saved_sessions import SavedSession, Tell
-from kibitz_clients.matches.connector import Connector
 from kibitz_games.core import rulebook
-from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.client import Client, Connector
 from kibitz_protocol.wire.visibility import WantedViews
 
 

@@ -12,12 +12,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeVar
 
 from kibitz_clients.matches.client_state import ClientState
-from kibitz_clients.matches.connector import Connector
 from kibitz_clients.mcp.progress import PROGRESS_SECONDS, Progress
 from kibitz_clients.wording import descriptions
 from kibitz_games.core.game import Game
 from kibitz_protocol import printable
-from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.client import Client, Connector
 from kibitz_protocol.client.errors import KibitzError
 from kibitz_protocol.client.events import MatchLost, News
 from kibitz_protocol.wire.messages import LobbyClosed

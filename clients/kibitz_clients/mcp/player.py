@@ -13,7 +13,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Final
 
-from kibitz_clients.matches.connector import Connector
 from kibitz_clients.matches.timeline import Timeline
 from kibitz_clients.mcp import match_text
 from kibitz_clients.mcp.link import CallError, Explain, ServerLink
@@ -23,7 +22,7 @@ from kibitz_clients.wording.move_input import MoveOption, MoveSelector, move_opt
 from kibitz_clients.wording.short_names import shown_name
 from kibitz_games.core.game import Game
 from kibitz_protocol import printable
-from kibitz_protocol.client.client import Client
+from kibitz_protocol.client.client import Client, Connector
 from kibitz_protocol.wire.messages import YourTurn
 from kibitz_protocol.wire.records import Comment
 

@@ -25,7 +25,6 @@ from textual.theme import Theme
 from kibitz_clients import palette
 from kibitz_clients.matches import fetch
 from kibitz_clients.matches.client_state import ClientState
-from kibitz_clients.matches.connector import Connector
 from kibitz_clients.matches.fetch import RecordFetcher
 from kibitz_clients.matches.timeline import Timeline
 from kibitz_clients.palette import Palette
@@ -38,6 +37,7 @@ from kibitz_clients.tui.screens.wall import WallPlan, WallScreen
 from kibitz_clients.tui.server_requests import ServerRequests
 from kibitz_clients.wording import descriptions
 from kibitz_games.core.game import Game, GameError
+from kibitz_protocol.client.client import Connector
 from kibitz_protocol.client.errors import KibitzError
 from kibitz_protocol.wire.recordfile import RecordError
 

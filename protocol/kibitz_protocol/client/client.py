@@ -27,7 +27,7 @@ import random
 import time
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
-from typing import Literal, Self
+from typing import Literal, Self, TypeAlias
 
 from kibitz_protocol import printable
 from kibitz_protocol.client.connection import ConnectionLoop, now_ms
@@ -274,6 +274,10 @@ def _first_request_id(identity: ClientIdentity) -> int:
     if identity.token is None and identity.resume is None:
         return 1
     return int(time.time() * 1000)
+
+
+Connector: TypeAlias = Callable[[], contextlib.AbstractAsyncContextManager[Client]]
+"""Returns a new client, which connects on ``async with``."""
 
 
 @contextlib.asynccontextmanager
