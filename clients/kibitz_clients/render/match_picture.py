@@ -41,12 +41,9 @@ def _caption(recorded: LoadedRecord, frame: Frame) -> document.Caption:
     line = f"{len(facts.seats)} players, ply {frame.ply} of {timeline.newest.ply}"
     if timeline.viewpoint is not None:
         line += f", {descriptions.viewpoint_text(facts, timeline.viewpoint)}"
-    notes = []
-    for ended_so in result.seats if result and ended else ():
-        why = f", {descriptions.CAUSE_TEXTS[ended_so.cause]}" if ended_so.cause else ""
-        points = descriptions.points_text(ended_so)
-        notes.append(descriptions.ordinal(ended_so.rank) + (f", {points}" if points else "") + why)
-    if not ended:
+    if result and ended:
+        notes = [*map(descriptions.seat_note, result.seats)]
+    else:
         notes = ["to move" if seat == frame.to_act else "" for seat in range(len(facts.seats))]
     how = descriptions.ending_text(result, recorded.game) if result and ended else ""
     return document.Caption(

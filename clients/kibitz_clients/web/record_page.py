@@ -109,6 +109,7 @@ class _Contents:
 
     def fields(self) -> dict[str, Any]:
         recorded, setup = self._recorded, self._recorded.record.setup
+        result = recorded.timeline.result
         shown = [self._viewpoint(viewpoint) for viewpoint in self._viewpoints]
         return {
             "title": recorded.game.info.title,
@@ -117,7 +118,7 @@ class _Contents:
             "players": [player.model_dump(mode="json") for player in self._players],
             "control": setup.time_control.model_dump(mode="json"),
             "result": self._result(),
-            "seats": self._seat_notes(),
+            "seats": [*map(descriptions.seat_note, result.seats if result else ())],
             "engines": [descriptions.engine_text(engine) for engine in setup.engines or ()],
             "ply": self._ply,
             "entries": [self._entry(entry) for entry in self._first_entries],
@@ -137,16 +138,6 @@ class _Contents:
         if timeline.result is None:
             return "not finished"
         return descriptions.result_summary(timeline.info, timeline.result, self._recorded.game)
-
-    def _seat_notes(self) -> list[str]:
-        result = self._recorded.timeline.result
-        notes = []
-        for ended in result.seats if result else ():
-            points = descriptions.points_text(ended)
-            why = descriptions.CAUSE_TEXTS[ended.cause] if ended.cause else ""
-            parts = (descriptions.ordinal(ended.rank), points, why)
-            notes.append(", ".join(part for part in parts if part))
-        return notes
 
     # ---------------------------------------------------------------------- viewpoints
 

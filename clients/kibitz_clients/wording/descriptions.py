@@ -219,6 +219,12 @@ def points_text(ended: SeatResult) -> str:
     return "" if ended.points is None else f"{ended.points:,g}"
 
 
+def seat_note(ended: SeatResult) -> str:
+    """Describe the result of a seat without its player: ``2nd, 340, lost on time``."""
+    why = CAUSE_TEXTS[ended.cause] if ended.cause else ""
+    return ", ".join(part for part in (ordinal(ended.rank), points_text(ended), why) if part)
+
+
 def result_lines(facts: MatchInfo, result: Result) -> list[str]:
     """Return one line for each seat, best first: rank, player, points, why it dropped out."""
     order = sorted(range(len(result.seats)), key=lambda seat: (result.seats[seat].rank, seat))
