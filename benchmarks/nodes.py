@@ -28,6 +28,7 @@ from benchmarks import report
 from benchmarks.machine import machine
 from benchmarks.players import Meter, Player, seat_kibitz
 from benchmarks.server import FIVE, HOST, Subject, hang_up, kibitz_server
+from docs.generate.markdown import table
 from tests.tools import postgres_server
 
 MATCHES: Final = 200
@@ -171,25 +172,29 @@ async def measure(rate: float, seconds: float, rounds: int) -> dict[str, Load]:
     return {name: median(runs) for name, runs in loads.items()}
 
 
-def table(title: str, loads: dict[str, Load]) -> list[str]:
+HEADS = (
+    *("", "moves per second", "servers, us per move", "database", "clients"),
+    *("p50 ms", "p99 ms", "servers and database / SQLite"),
+)
+
+
+def section(title: str, loads: dict[str, Load]) -> list[str]:
     """Return a section of the page."""
     first = next(iter(loads.values()))
-    lines = [
-        f"## {title}",
-        "",
-        "| | moves per second | servers, us per move | database | clients | p50 ms | p99 ms"
-        " | servers and database / SQLite |",
-        "|---|---|---|---|---|---|---|---|",
+    rows = [
+        [
+            name,
+            f"{load.moves_per_second:.0f}",
+            f"{load.servers_us:.0f}",
+            f"{load.database_us:.0f}",
+            f"{load.clients_us:.0f}",
+            f"{load.p50_ms:.1f}",
+            f"{load.p99_ms:.1f}",
+            f"{(load.servers_us + load.database_us) / (first.servers_us + first.database_us):.2f}",
+        ]
+        for name, load in loads.items()
     ]
-    for name, load in loads.items():
-        cost = load.servers_us + load.database_us
-        ratio = cost / (first.servers_us + first.database_us)
-        lines.append(
-            f"| {name} | {load.moves_per_second:.0f} | {load.servers_us:.0f}"
-            f" | {load.database_us:.0f} | {load.clients_us:.0f} | {load.p50_ms:.1f}"
-            f" | {load.p99_ms:.1f} | {ratio:.2f} |"
-        )
-    return [*lines, ""]
+    return [f"## {title}", "", table(HEADS, rows)]
 
 
 def page(command: str, sections: dict[str, dict[str, Load]]) -> str:
@@ -205,7 +210,7 @@ def page(command: str, sections: dict[str, dict[str, Load]]) -> str:
         "",
     ]
     for title, loads in sections.items():
-        lines += table(title, loads)
+        lines += section(title, loads)
     return "\n".join(lines)
 
 
@@ -218,7 +223,7 @@ async def main(quick: bool) -> dict[str, dict[str, Load]]:
         (f"{PACE} moves per second", PACE),
     ):
         sections[title] = await measure(rate, seconds, rounds)
-        print("\n".join(table(title, sections[title])), flush=True)
+        print("\n".join(section(title, sections[title])), flush=True)
     return sections
 
 

@@ -63,6 +63,7 @@ from benchmarks.players import (
     seat_reference,
     watch_reference,
 )
+from docs.generate.markdown import table
 
 ROOT = Path(__file__).parent.parent
 HOST = "127.0.0.1"
@@ -627,17 +628,12 @@ COLUMNS = {
 def section_lines(name: str, figures: Figures) -> list[str]:
     """Return a section as Markdown: the runs as a table, all other results as list items."""
     lines = [f"## {TITLES[name]}", ""]
-    runs = figures.get("runs", [])
-    if runs:
-        lines += [f"| {' | '.join(COLUMNS).replace('_', ' ')} |", "|---" * len(COLUMNS) + "|"]
-        for run in runs:
-            cells = (form.format(run[key]) for key, form in COLUMNS.items())
-            lines.append(f"| {' | '.join(cells)} |")
-        lines.append("")
-    for key, value in figures.items():
-        if key == "runs":
-            continue
-        lines.append(f"- {key}: {_text(value)}")
+    if runs := figures.get("runs"):
+        heads = [key.replace("_", " ") for key in COLUMNS]
+        lines.append(
+            table(heads, [[form.format(run[key]) for key, form in COLUMNS.items()] for run in runs])
+        )
+    lines += [f"- {key}: {_text(value)}" for key, value in figures.items() if key != "runs"]
     return [*lines, ""]
 
 

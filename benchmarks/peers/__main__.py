@@ -48,6 +48,7 @@ from benchmarks.server import (
     play,
     serving,
 )
+from docs.generate.markdown import table
 
 FOLDER = Path(__file__).parent
 PYTHON = ("kibitz", "reference", "sansio")
@@ -229,18 +230,16 @@ def page(rows: Sequence[Row], left_out: str, rounds: int) -> str:
         " disk, clocks, lobbies, permissions and limits.",
         *(["", left_out] if left_out else []),
         "",
-        "| " + " | ".join(title for title, _ in COLUMNS.values()) + " |",
-        "|---" * len(COLUMNS) + "|",
     ]
+    cells = []
     for name in dict.fromkeys(row.server for row in rows):
         own = [asdict(row) for row in rows if row.server == name]
         median = {
             key: name if key == "server" else statistics.median(row[key] for row in own)
             for key in COLUMNS
         }
-        cells = (form.format(median[key]) for key, (_, form) in COLUMNS.items())
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, ""])
+        cells.append([form.format(median[key]) for key, (_, form) in COLUMNS.items()])
+    return "\n".join([*lines, table([title for title, _ in COLUMNS.values()], cells)])
 
 
 def install() -> str:
