@@ -72,7 +72,6 @@ class Entrant:
     name: str
     """The name without the version."""
     kind: PlayerKind
-    since_ms: int
     number: int
     """The entrant's number, from 0 in order of arrival."""
     games: int = 0
@@ -179,9 +178,7 @@ class LadderState:
         if entry.entrant in self.entrants:
             raise JournalError(f"{entry.entrant!r} has already entered")
         number = len(self.entrants)
-        self.entrants[entry.entrant] = Entrant(
-            entry.entrant, entry.name, entry.player, entry.at_ms, number
-        )
+        self.entrants[entry.entrant] = Entrant(entry.entrant, entry.name, entry.player, number)
         self.newest[entry.name] = entry.entrant
 
     def _apply_requested(self, entry: GameRequested) -> None:
