@@ -12,7 +12,7 @@ from typing import Any
 
 from kibitz_protocol.wire.merge_patch import apply
 from kibitz_protocol.wire.values import Fields
-from kibitz_protocol.wire.visibility import WantedViews, event_field
+from kibitz_protocol.wire.visibility import EVENT_FIELDS, WantedViews
 
 
 class ViewFollower:
@@ -69,7 +69,7 @@ class ViewFollower:
 
     def _apply(self, event: dict[str, Any]) -> None:
         """Apply the view changes of an event."""
-        told = event_field(self._wanted, hidden=True)
+        told = EVENT_FIELDS[True][self._wanted]
         self._check({"view", "patch"} & event.keys() <= {told}, event)
         seq, before = event["entry"]["seq"], self.views.get(event["entry"]["seq"] - 1)
         if "view" in event:

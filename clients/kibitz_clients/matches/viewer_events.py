@@ -24,7 +24,7 @@ from kibitz_protocol.wire.records import (
     Setup,
 )
 from kibitz_protocol.wire.values import Fields
-from kibitz_protocol.wire.visibility import PUBLIC, Viewer, changes_view, redact
+from kibitz_protocol.wire.visibility import PUBLIC, Viewer, redact, view_changing
 
 Viewpoint: TypeAlias = Viewer | None
 """The viewpoint on a record: a seat from 0, `PUBLIC`, or None, which shows everything."""
@@ -77,13 +77,13 @@ class Replayer:
         if self.to_act == TERMINAL:
             raise GameError(f"expected no entry after the end, not {entry.kind!r}")
         self._apply(entry)
-        flag_skips = self._game.info.on_flag == "skip"
+        changing = view_changing(flag_skips=self._game.info.on_flag == "skip")
         return Event.model_construct(
             match=self._setup.match,
             ply=self._ply,
             to_act=self.to_act,
             entry=self._visible_entry(entry),
-            view=self.view() if changes_view(entry, flag_skips=flag_skips) else None,
+            view=self.view() if type(entry) in changing else None,
             clocks=None if self._clocks is None else list(self._clocks),
         )
 

@@ -20,7 +20,7 @@ A `Hidden` entry with the same number and time replaces an entry that a viewer m
 numbers that a viewer gets have no gaps. The seat to move, the number of plies, the clocks and the
 times are public in every game, because every connection can observe when news arrives.
 
-This module also decides which part of the view an event carries (`event_field`). By default it
+This module also decides which part of the view an event carries (`EVENT_FIELDS`). By default it
 carries no part of the view if the game has no hidden information, and else a merge patch for the
 viewer's view (`merge_patch`). A client that applies every patch to the view of a snapshot always
 has its current view.
@@ -31,6 +31,7 @@ distinct viewer, on the path of every move.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 from kibitz_protocol.wire.records import (
@@ -58,29 +59,27 @@ WantedViews: TypeAlias = Literal["turn", "every", "none", "drawn"]
 """The views that a connection requests in `hello`: with its own turns, with every event too, none,
 or drawings (`wire/drawing.py`)."""
 
-_STATE_CHANGING: Final = frozenset({Moved, Resigned, Forfeited})
+EVENT_FIELDS: Final[Mapping[bool, Mapping[WantedViews, Literal["view", "patch"] | None]]] = {
+    False: {"turn": None, "every": "view", "none": None, "drawn": "patch"},
+    True: {"turn": "patch", "every": "view", "none": None, "drawn": "patch"},
+}
+"""The field of an event that carries the change of the view, or None if there is none: by whether
+the game has hidden information, and by the connection's views.
+
+With hidden information, clients cannot compute the effect of a move, because most of them do not
+receive it.
+"""
+
+_STATE_CHANGING: Final[frozenset[type[Entry]]] = frozenset({Moved, Resigned, Forfeited})
 
 
-def changes_view(entry: Entry, *, flag_skips: bool) -> bool:
-    """Return whether `entry` may change what viewers see of the game.
+def view_changing(*, flag_skips: bool) -> frozenset[type[Entry]]:
+    """Return the types of the entries that may change what viewers see of the game.
 
     `flag_skips` is whether the game skips the turn of a seat whose flag fell; in other games a flag
     alone does not change the view.
     """
-    kind = type(entry)
-    return kind in _STATE_CHANGING or (flag_skips and kind is Flagged)
-
-
-def event_field(wanted: WantedViews, hidden: bool) -> Literal["view", "patch"] | None:
-    """Return the field of an event that carries the change of the view, or None if there is none.
-
-    `hidden` is whether the game has hidden information. In such a game, clients cannot compute the
-    effect of a move, because most of them do not receive it.
-    """
-    if wanted == "every":
-        return "view"
-    patched = wanted == "drawn" or (hidden and wanted == "turn")
-    return "patch" if patched else None
+    return _STATE_CHANGING | {Flagged} if flag_skips else _STATE_CHANGING
 
 
 def spectator_viewer(spectating: Spectating) -> Viewer | None:
@@ -144,19 +143,6 @@ def spectators_see_as(entry: Entry, viewer: Viewer) -> Viewer:
     if isinstance(entry, Noted) or (isinstance(entry, Commented) and entry.audience != "referee"):
         return PUBLIC
     return viewer
-
-
-def depends_on_viewer(entry: Entry, hidden: bool) -> bool:
-    """Return whether two viewers may see `entry` differently.
-
-    `hidden` is whether the game has hidden information. If the result is False, `redact` returns
-    the entry itself for every viewer, so one encoded event serves all of them.
-    """
-    if hidden or type(entry) is Noted:
-        return True
-    if type(entry) is Moved:  # most are
-        return entry.comment is not None
-    return type(entry) is Commented and entry.audience != "everybody"
 
 
 def redact(entry: Entry, viewer: Viewer, hidden: bool) -> Entry:

@@ -41,21 +41,20 @@ from kibitz_protocol.wire.drawing import Pick, Stage
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_protocol.wire.merge_patch import difference
 from kibitz_protocol.wire.messages import Event, Finished, Snapshot, YourTurn
-from kibitz_protocol.wire.records import Branch, Entry, Setup
+from kibitz_protocol.wire.records import Branch, Commented, Entry, Moved, Noted, Setup
 from kibitz_protocol.wire.unchecked import construct
 from kibitz_protocol.wire.values import Fields
 from kibitz_protocol.wire.visibility import (
+    EVENT_FIELDS,
     PUBLIC,
     REFEREE,
     Viewer,
     WantedViews,
-    changes_view,
     comments_are_live,
-    depends_on_viewer,
-    event_field,
     redact,
     spectators_entry,
     spectators_see_as,
+    view_changing,
 )
 from kibitz_server.match.state import MatchState
 
@@ -232,7 +231,7 @@ class EntryView:
 
     def event(self, viewer: Viewer, wanted: WantedViews = "turn") -> Event:
         """Return the event of this entry for `viewer`."""
-        shape = event_field(wanted, self.hidden)
+        shape = EVENT_FIELDS[self.hidden][wanted]
         values = {
             "type": "event",
             "match": self.match,
@@ -255,7 +254,7 @@ class EntryView:
 
     def frame(self, viewer: Viewer, wanted: WantedViews = "turn", line: bytes = b"") -> bytes:
         """Return the event for `viewer` as a frame; `line` is the entry's line, if available."""
-        shape = event_field(wanted, self.hidden)
+        shape = EVENT_FIELDS[self.hidden][wanted]
         part = wanted if shape == "patch" else shape
         key: object = part if self.alike else (viewer, part)
         frames = self._frames
@@ -321,10 +320,23 @@ class EntryView:
         )
 
 
+def depends_on_viewer(entry: Entry, hidden: bool) -> bool:
+    """Return whether two viewers may see `entry` differently.
+
+    `hidden` is whether the game has hidden information. If the result is False, `redact` returns
+    the entry itself for every viewer, so one encoded event serves all of them.
+    """
+    if hidden or type(entry) is Noted:
+        return True
+    if type(entry) is Moved:  # most are
+        return entry.comment is not None
+    return type(entry) is Commented and entry.audience != "everybody"
+
+
 class MatchViews:
     """The views of a match: of each new entry, and of the current state."""
 
-    __slots__ = ("_live", "_present", "_rule", "_turn", "drawn", "state")
+    __slots__ = ("_live", "_present", "_rule", "_turn", "_view_changing", "drawn", "state")
 
     def __init__(self, state: MatchState, *, drawn: bool = False) -> None:
         self.state = state
@@ -333,14 +345,16 @@ class MatchViews:
         """Whether viewers may request patches of drawings."""
         self._present: StateViews | None = None
         """The views of the current state, if they have been requested."""
-        setup, rule = state.setup, state.game.info.legal_rule
+        setup, info = state.setup, state.game.info
+        self._view_changing = view_changing(flag_skips=info.on_flag == "skip")
+        """The types of the entries that change views."""
         self._live = comments_are_live(setup)
         self._turn = b'{"type":"your_turn","match":"%b","game":"%b","seat":' % (
             setup.match.encode(),
             setup.game.encode(),
         )
         """The encoded start of each `your_turn`."""
-        self._rule = _rule_field(rule) if rule else b""
+        self._rule = _rule_field(info.legal_rule) if info.legal_rule else b""
         """The encoded field of each `your_turn` with the game's `legal_rule`, if it has one."""
 
     def advance(self, entry: Entry, action: int | None = None) -> EntryView:
@@ -353,7 +367,7 @@ class MatchViews:
         hidden = game.info.hidden
         compared = hidden or self.drawn
         before: StateViews | None = None
-        changed = changes_view(entry, flag_skips=game.info.on_flag == "skip")
+        changed = type(entry) in self._view_changing
         if changed:
             before = self.present() if compared else self._present
             if before is not None:

@@ -219,7 +219,7 @@ PLANTS: dict[str, tuple[Any, str, tuple[str, ...]]] = {
     "lobby.apply": (LobbyState, "apply", ("leave", "kick")),
     "lobby.encode": (lobby_runner, "_encode", ("leave", "kick")),
     "lobby.command": (LobbyRunner, "command", LOBBY),
-    "match.advance": (visibility, "changes_view", MATCH_ENTRIES),
+    "match.advance": (visibility.MatchViews, "advance", MATCH_ENTRIES),
     "match.play": (Grid, "play", ("move",)),
     "match.forfeit": (Grid, "forfeit", ("resign",)),
     "match.result": (match_state, "match_result", ("resign",)),

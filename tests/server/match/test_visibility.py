@@ -14,6 +14,7 @@ from kibitz_protocol.wire.codec import decode_server_message, encode
 from kibitz_protocol.wire.frames import done_frame, text_frame
 from kibitz_protocol.wire.messages import Done, Event
 from kibitz_protocol.wire.records import (
+    Audience,
     Cause,
     Comment,
     Conduct,
@@ -23,7 +24,7 @@ from kibitz_protocol.wire.records import (
     PlayerKind,
 )
 from kibitz_protocol.wire.unchecked import construct
-from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, WantedViews
+from kibitz_protocol.wire.visibility import PUBLIC, REFEREE, WantedViews, redact
 from kibitz_server.match.commands import (
     Append,
     Command,
@@ -35,10 +36,24 @@ from kibitz_server.match.commands import (
     Resign,
     Return,
 )
-from kibitz_server.match.visibility import EntryView, StateViews, replay
+from kibitz_server.match.visibility import EntryView, StateViews, depends_on_viewer, replay
 from tests.server.match.toy_games import Grid, MatchDriver, Race, Veil, setup, variant
+from tests.tools.sample_messages import ENTRIES
 
 VIEWERS = (0, 1, PUBLIC, REFEREE)
+
+
+def test_an_entry_that_depends_on_no_viewer_is_the_same_object_for_all() -> None:
+    """The server encodes such an event once, so this must be correct for every entry."""
+    silent = [e.model_copy(update={"comment": None}) for e in ENTRIES if e.kind == "move"]
+    said = [e for e in ENTRIES if e.kind == "comment"]
+    heard = [e.model_copy(update={"audience": a}) for e in said for a in get_args(Audience)]
+    for entry in (*ENTRIES, *silent, *heard):
+        for hidden in (False, True):
+            seen = [redact(entry, viewer, hidden) for viewer in (*VIEWERS, 2)]
+            if not depends_on_viewer(entry, hidden):
+                assert all(one is entry for one in seen)
+            assert {one.seq for one in seen} == {entry.seq}
 
 
 def test_where_nothing_is_hidden_all_share_one_frame_and_one_view() -> None:
