@@ -22,6 +22,7 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import Final
 
 from kibitz_server.storage.sqlite import journal
 from kibitz_server.storage.sqlite.connection import Readers
@@ -41,13 +42,15 @@ TRIM_BYTES_PER_BATCH = 256 * 1024
 class Share:
     """The part of a compaction that one batch carries out."""
 
-    weight: int
-    """The approximate size of the batch's row, in bytes."""
     segments: list[Segment] = field(default_factory=list)
     trim_to: int | None = None
     """The last row of the journal that the batch deletes."""
     trim_bytes: int = 0
     """The approximate size of the deleted rows, in bytes."""
+
+
+NO_SHARE: Final = Share()
+"""The share of a batch that is written while no compaction is under way."""
 
 
 @dataclass(slots=True)
@@ -73,7 +76,8 @@ class Compaction:
         self._begin_at = journal_bytes
         self._weight = 0
         """The approximate size of all rows in the journal, in bytes."""
-        self._oldest: _OldestRows | None = None
+        self.oldest: _OldestRows | None = None
+        """The rows that the compaction moves; None while no compaction is under way."""
         self._reading: object | None = None
         """Identifies the compaction for which a thread is reading rows; None if there is none."""
         self._with_recent: dict[int, Stream] = {}
@@ -84,10 +88,12 @@ class Compaction:
         self._with_recent[stream.number] = stream
 
     def share(self, weight: int) -> Share:
-        """Return the part of the compaction for a batch, in proportion to the weight of its row."""
-        share, oldest = Share(weight), self._oldest
-        if oldest is None:
-            return share
+        """Return a batch's part of the compaction that is under way (`oldest`).
+
+        It is in proportion to `weight`, that of the batch's row.
+        """
+        share, oldest = Share(), self.oldest
+        assert oldest is not None, "no compaction is under way"
         waiting = oldest.segments
         if waiting:
             count = max(SEGMENTS_PER_BATCH, round(2 * weight * oldest.segments_per_byte))
@@ -99,24 +105,27 @@ class Compaction:
             share.trim_bytes += row_weight
         return share
 
-    def written(self, share: Share, closed: Sequence[Stream]) -> None:
-        """Record that a batch is on disk, and start a compaction if the journal is large enough."""
+    def written(self, weight: int, share: Share, closed: Sequence[Stream]) -> None:
+        """Record that a batch is on disk, and start a compaction if the journal is large enough.
+
+        `weight` is that of the batch's row.
+        """
         for segment in share.segments:
             self._drop_recent(segment.number, segment.last)
         for stream in closed:
             self._drop_recent(stream.number, stream.tail)
-        self._weight += share.weight - share.trim_bytes
-        oldest = self._oldest
+        self._weight += weight - share.trim_bytes
+        oldest = self.oldest
         if oldest is not None and not oldest.segments and not oldest.rows:
-            self._oldest = None
+            self.oldest = None
             self._begin_at = self._journal_bytes
-        if self._weight >= self._begin_at and not self._oldest and not self._reading:
+        if self._weight >= self._begin_at and not self.oldest and not self._reading:
             self._reading = object()
             self._read_journal(self._reading)
 
     def cancel(self) -> None:
         """Cancel the compaction after a batch was abandoned; a later one starts over."""
-        self._oldest = self._reading = None
+        self.oldest = self._reading = None
         kept = self._with_recent.items()
         self._with_recent = {number: stream for number, stream in kept if not stream.failed}
 
@@ -152,7 +161,7 @@ class Compaction:
             return
         segments = deque(segment for tail in found.tails.values() for segment in tail.segments())
         share = len(segments) / max(1, found.weight)
-        self._oldest = _OldestRows(segments, deque(found.rows), share)
+        self.oldest = _OldestRows(segments, deque(found.rows), share)
 
     def _postpone(self, reason: str) -> None:
         self._begin_at = self._weight + self._journal_bytes

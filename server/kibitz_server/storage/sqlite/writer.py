@@ -32,7 +32,7 @@ from queue import SimpleQueue
 from kibitz_server.storage.errors import TakenOver, WriteFailed
 from kibitz_server.storage.group_commit import Batch, Done
 from kibitz_server.storage.sqlite import journal
-from kibitz_server.storage.sqlite.compaction import Compaction, Share
+from kibitz_server.storage.sqlite.compaction import NO_SHARE, Compaction, Share
 from kibitz_server.storage.sqlite.journal import Row, Segment
 from kibitz_server.storage.sqlite.watermark import MarkFile
 
@@ -102,7 +102,9 @@ class SQLiteWriter:
             self._compaction.cancel()
         self._batch = batch
         self._row = self._seal(batch)
-        self._share = self._compaction.share(self._row.weight)
+        self._share = NO_SHARE
+        if self._compaction.oldest is not None:
+            self._share = self._compaction.share(self._row.weight)
 
     def _seal(self, batch: Batch) -> Row:
         """Make a batch's row, with the next number."""
@@ -150,7 +152,7 @@ class SQLiteWriter:
         self._next_batch = self._row.batch + 1
         # The thread would have to wait for the GIL again, so this runs on the event loop.
         self.mark.note(self._row)
-        self._compaction.written(self._share, batch.closing)
+        self._compaction.written(self._row.weight, self._share, batch.closing)
         self._done(None)
 
     def _failed(self, error: Exception) -> None:
