@@ -364,10 +364,8 @@ class MatchState:
 
     def _refill_bank(self, seat: int, allowed_ms: int) -> None:
         lag, banks = self.setup.lag, self.lag_left
-        if lag is None:
-            return
-        left = after_move(lag, banks[seat], allowed_ms)
-        if left != banks[seat]:
+        if lag is not None and (allowed_ms or banks[seat] != lag.bank_ms):
+            left = after_move(lag, banks[seat], allowed_ms)
             self.lag_left = (*banks[:seat], left, *banks[seat + 1 :])
 
     def _apply_flag(self, entry: Flagged) -> None:
