@@ -15,7 +15,7 @@ from kibitz_server.match.spectators import Spectators
 from kibitz_server.match.visibility import EntryView, MatchViews
 from kibitz_server.metrics import Metrics
 from kibitz_server.net.peer import Peer
-from kibitz_server.net.send_queue import SendQueue
+from kibitz_server.net.send_queue import SendQueue, send_news
 
 SEAT_IS_OUT = "the match continues without this seat; you will still receive its end"
 """The message to a seat that has dropped out; it replaces the message about the end."""
@@ -71,12 +71,9 @@ class MatchNews:
                 outgoing.append((peer.send_queue, frame))
         shown = view.spectator_frames(spectators.viewer, watched.values(), line) if watched else {}
         self._views.drawn = drawn or "drawn" in shown
-        for queue, frame in outgoing:
-            queue.send(frame)
         if asker is not None and answer:
-            asker.send_queue.send(answer)
-        for queue, wanted in watched.items():
-            queue.send_droppable(shown[wanted], spectators)
+            outgoing.append((asker.send_queue, answer))
+        send_news(outgoing, watched, shown, spectators)
         if delayed:
             spectators.publish(view, self.durable_at)
 
@@ -88,8 +85,16 @@ class MatchNews:
         self.publish(view, line, player, done_frame(request, view.entry.seq, ignored))
         self.metrics.move_ms[self.durable_at - arrived] += 1
 
-    def send_turn(self, seat: int, left_ms: int | None = None) -> None:
-        """Send `your_turn` to the seat to act; pass `left_ms` if the turn was already opened."""
+    def send_new_turn(self, seat: int) -> None:
+        """Send `your_turn` to the seat to act. All entries must be sent."""
+        peer = self._seats.subscribers[seat]
+        if peer is None:
+            self._views.release()
+        else:
+            peer.send_queue.send(self._views.new_turn_frame(peer.views))
+
+    def resend_turn(self, seat: int, left_ms: int | None) -> None:
+        """Send `your_turn` again; `left_ms` is the time left of the open turn."""
         peer = self._seats.subscribers[seat]
         if peer is not None:
             peer.send_queue.send(self._views.turn_frame(left_ms, peer.views))

@@ -291,9 +291,8 @@ class MatchRunner(LogRunner, WatchedMatch):
             new = state.result is None and state.turn != self._sent_turn
             if new and state.to_act not in self.seats.unclaimed:
                 self._sent_turn = state.turn
-                self.news.send_turn(state.to_act)
+                self.news.send_new_turn(state.to_act)
                 self._deadline = engine.open_turn(now, self.context.lag())
-            engine.views.release()
         except Exception:
             LOG.exception("match %s failed", self.key)
             self.fail()
@@ -311,7 +310,7 @@ class MatchRunner(LogRunner, WatchedMatch):
             peer.send_queue.send(self.news.end_frame(peer.views))
         elif state.to_act == seat:
             if state.turn == self._sent_turn:
-                self.news.send_turn(seat, left)
+                self.news.resend_turn(seat, left)
             elif self.pending.settled:
                 self.send_turn(now)
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from kibitz_protocol.wire.visibility import WantedViews, spectator_viewer
 from kibitz_server.match.spectator_delay import DelayedView
 from kibitz_server.match.visibility import EntryView, MatchViews
-from kibitz_server.net.send_queue import SendQueue
+from kibitz_server.net.send_queue import SendQueue, send_news
 
 WhenSettled: TypeAlias = Callable[[Callable[[], None]], None]
 """Calls the callback once all entries of the match are durable and announced."""
@@ -169,8 +169,7 @@ class Spectators:
 
     def _send_event(self, view: EntryView) -> None:
         frames = view.spectator_frames(self.viewer, self.queues.values())
-        for queue, wanted in self.queues.items():
-            queue.send_droppable(frames[wanted], self)
+        send_news((), self.queues, frames, self)
 
     def _snapshot(self, why: SnapshotReason, wanted: WantedViews) -> bytes:
         if self.viewer is None:

@@ -501,6 +501,12 @@ class MatchViews:
         picks = self._picks(legal)
         return b"" if picks is None else b',"picks":' + to_json(picks), len(legal)
 
+    def new_turn_frame(self, wanted: WantedViews = "turn") -> bytes:
+        """Return the `your_turn` of a new turn as a frame, and `release` the views."""
+        frame = self.turn_frame(None, wanted)
+        self.release()
+        return frame
+
     def turn_frame(self, left_ms: int | None = None, wanted: WantedViews = "turn") -> bytes:
         """Return `your_turn` as a frame."""
         return text_frame(self.turn_json(left_ms, wanted))

@@ -32,15 +32,16 @@ from __future__ import annotations
 import logging
 from asyncio import AbstractEventLoop, WriteTransport
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from kibitz_protocol.wire.codec import encode
 from kibitz_protocol.wire.frames import text_frame
 from kibitz_protocol.wire.messages import Answer, ServerMessage
 
 LOG = logging.getLogger("kibitz.net")
+_Form = TypeVar("_Form")
 PATIENT_AT_ONCE = 128
 """The number of queues with only droppable frames that one event loop iteration writes. Each takes
 a system call; all of them take about a millisecond. It is a count, not a duration, to make tests
@@ -129,6 +130,22 @@ class WriteBatcher:
     def _schedule(self) -> None:
         self._scheduled = True
         self._loop.call_soon(self.flush)
+
+
+def send_news(
+    players: Iterable[tuple[SendQueue, bytes]],
+    spectators: Mapping[SendQueue, _Form],
+    frames: Mapping[_Form, bytes],
+    source: SnapshotSource,
+) -> None:
+    """Send a match's news: each player its own frame, then spectators the frame in their form.
+
+    Spectators who are behind miss it, and get the whole state of `source` later.
+    """
+    for queue, frame in players:
+        queue.send(frame)
+    for queue, form in spectators.items():
+        queue.send_droppable(frames[form], source)
 
 
 def _write(queues: list[SendQueue]) -> None:
