@@ -315,7 +315,7 @@ def _check_reversible(game: Game, state: State, action: int) -> None:
 
 def _check_refusals(game: Game, state: State, spellings: Spellings) -> None:
     """Check that `decode` accepts the legal moves among those of `spellings`, and no others."""
-    before, accepted = state.tobytes(), set()
+    before, accepted = state.tobytes(), list[tuple[int, Model]]()
     world = game.sample(game.view(state, game.to_act(state)), 2)
     for wire in spellings(game, state):
         answer = _decode_or_refusal(game, state, wire)
@@ -324,9 +324,14 @@ def _check_refusals(game: Game, state: State, spellings: Spellings) -> None:
             "errors depend only on what the mover can see",
         )
         if isinstance(answer, int):
-            accepted.add(answer)
+            accepted.append((answer, wire))
         _require(answer != "", "a refusal has a reason")
-    _require(accepted == set(game.legal(state)), "decode accepts the legal actions and no others")
+    actions = {action for action, _ in accepted}
+    _require(actions == set(game.legal(state)), "decode accepts the legal actions and no others")
+    _require(
+        game.info.many_forms or all(game.encode(state, a) == wire for a, wire in accepted),
+        "an action has one wire form, unless the game declares many",
+    )
     _require(state.tobytes() == before, "decode changes nothing")
 
 

@@ -18,10 +18,8 @@ class Defaults:
     first.
     """
 
-    def __init__(self, game: Game, *, plays: bool) -> None:
+    def __init__(self, game: Game) -> None:
         self._game = game
-        self.plays = plays
-        """Whether the game uses the default `play` and `to_act`."""
 
     @functools.cached_property
     def operations(self) -> Any:

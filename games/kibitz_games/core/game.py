@@ -80,6 +80,9 @@ class GameInfo:
     cell``). Turns then contain the rule and a count instead of the list."""
     drops: bool = True
     """Whether a game with three or more players continues after one of them drops out."""
+    many_forms: bool = False
+    """Whether `decode` accepts several moves for the same action. The server then logs the move
+    that `encode` returns, which takes longer than logging the move that it received."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,14 +255,18 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
         """Apply a legal action in place; the behavior for any other action is undefined."""
         self.defaults.operations.play(state, action)
 
-    def play_turn(self, state: State, action: int) -> int:
-        """Apply a legal action in place and return the seat to act next."""
-        defaults = self.defaults
-        if defaults.plays:
-            acting: int = defaults.operations.play_turn(state, action)
-            return acting
-        self.play(state, action)
-        return self.to_act(state)
+    @functools.cached_property
+    def play_turn(self) -> Callable[[State, int], int]:
+        """A function that applies a legal action in place and returns the seat to act next."""
+        own = type(self)
+        if own.play is Game.play and own.to_act is Game.to_act:
+            return cast(Callable[[State, int], int], self.defaults.operations.play_turn)
+
+        def play_turn(state: State, action: int) -> int:
+            self.play(state, action)
+            return self.to_act(state)
+
+        return play_turn
 
     def undo(self, state: State, action: int) -> None:
         """Take back `action`, the last one played, and restore the state byte for byte."""
@@ -387,8 +394,7 @@ class Game(Generic[OptionsT, MoveT, ViewT]):
     @functools.cached_property
     def defaults(self) -> Defaults:
         """The components behind the default methods."""
-        own = type(self)
-        return Defaults(self, plays=own.play is Game.play and own.to_act is Game.to_act)
+        return Defaults(self)
 
 
 def _bare(kind: type[Game]) -> Game:

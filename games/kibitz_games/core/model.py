@@ -61,7 +61,12 @@ class Model(BaseModel):
         Types are not converted: ``"5"``, ``5.0`` and ``true`` are not integers. Only the fields'
         names on the wire are accepted. As in JSON, tuples are given as lists.
         """
-        return cls.model_validate_json(to_json(sent), strict=True, by_alias=True, by_name=False)
+        return cls.from_json(to_json(sent))
+
+    @classmethod
+    def from_json(cls, text: bytes) -> Self:
+        """Validate a model like `from_wire`, from the JSON text of its wire form."""
+        return cls.model_validate_json(text, strict=True, by_alias=True, by_name=False)
 
     def to_wire(self) -> dict[str, Any]:
         """Return the JSON object for the wire, without absent fields."""

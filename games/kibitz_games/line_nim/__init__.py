@@ -23,6 +23,7 @@ class LineNim(Game[Options, Move, View]):
         on_flag="random",
         balanced=True,
         max_plies=rules.MAX_PLIES,
+        many_forms=True,
     )
     state_type = rules.STATE
     notation = models.NOTATION

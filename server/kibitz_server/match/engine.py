@@ -302,7 +302,7 @@ class MatchEngine:
         if clock.is_late(elapsed - allowed):
             return [*self._drop_flag(at), *self._run_due_timers(at), refuse_late(state, play)]
         try:
-            action = state.decode(sent)
+            action, logged = state.read_move(sent)
         except (ValidationError, IllegalAction) as error:
             return self._refuse_illegal(play, error, at)
         if comment is not None and comment_size(comment) > state.left_of(MOVE_COMMENTS, seat, at):
@@ -313,7 +313,7 @@ class MatchEngine:
             "kind": "move",
             "ply": ply,
             "seat": seat,
-            "action": state.game.encode(state.game_state, action).to_wire(),
+            "action": logged,
             "elapsed_ms": elapsed,
             "allowance_ms": allowed,
             "wait_ms": opened - state.turn_at,

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Final, Self, assert_never
 
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from kibitz_games.core.game import TERMINAL, Game, Model, Outcome, State, UnknownRules
 from kibitz_protocol.wire.clocks import (
@@ -481,9 +481,23 @@ class MatchState:
         self.game.forfeit(trial, seat)
         return bool(trial.tobytes() != self.game_state.tobytes())
 
-    def decode(self, action: Mapping[str, Scalar | None]) -> int:
-        model: type[Model] = self.game.Move
-        return self.game.decode(self.game_state, _read_move(model, to_json(action)))
+    def decode(self, sent: Mapping[str, Scalar | None]) -> int:
+        """Return the action of a move. Raises `ValidationError` and `IllegalAction`."""
+        action, _ = self.read_move(sent)
+        return action
+
+    def read_move(self, sent: Mapping[str, Scalar | None]) -> tuple[int, Action]:
+        """Return the action of a move, and the move as the game writes it.
+
+        Raises `ValidationError` and `IllegalAction`.
+        """
+        if None in sent.values():
+            sent = without_nulls(sent)
+        game: Game = self.game
+        model: type[Model] = game.Move
+        move, written = _read_move(model, to_json(sent))
+        action = game.decode(self.game_state, move)
+        return action, self.encode(action) if game.info.many_forms else written
 
     def encode(self, action: int) -> Action:
         wire: Action = self.game.encode(self.game_state, action).to_wire()
@@ -503,9 +517,13 @@ def in_opening(match: MatchState) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _read_move(model: type[Model], text: bytes) -> Model:
-    """Parse a move; cached, because moves are immutable and the same few moves recur."""
-    return model.from_wire(without_nulls(from_json(text)))
+def _read_move(model: type[Model], text: bytes) -> tuple[Model, Action]:
+    """Parse a move, and write it again as the model does, whose order of fields may differ.
+
+    Cached, because moves are immutable and the same few moves recur.
+    """
+    move = model.from_json(text)
+    return move, move.to_wire()
 
 
 def read_options(game: Game, sent: Mapping[str, Any]) -> Model:
@@ -520,7 +538,7 @@ def read_options(game: Game, sent: Mapping[str, Any]) -> Model:
 @functools.lru_cache(maxsize=256)
 def _read_options(model: type[Model], text: bytes) -> Model:
     """Parse options; cached, because they are immutable and all matches of a program share them."""
-    return model.from_wire(from_json(text))
+    return model.from_json(text)
 
 
 def _rules_of(game: Game, setup: Setup) -> Game:

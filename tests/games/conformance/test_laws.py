@@ -19,6 +19,7 @@ from kibitz_games.conformance import laws
 from kibitz_games.core import registry
 from kibitz_games.core.game import Game, IllegalAction, Model, State
 from kibitz_games.core.scene import Scene
+from kibitz_games.line_nim import LineNim
 from tests.games import cases
 from tests.tools import profiles
 
@@ -159,6 +160,15 @@ class _NamesACellTwice(ChineseCheckers):
     def scene(self, view: chinese_checkers_models.View) -> Scene:
         scene = super().scene(view)
         return replace(scene, cells=scene.cells + scene.cells[:1])
+
+
+class _HidesItsForms(LineNim):
+    info = replace(LineNim.info, many_forms=False)
+
+
+def test_a_second_form_of_an_action_is_noticed() -> None:
+    with pytest.raises(laws.ConformanceError, match="one wire form"):
+        laws.check_laws(_HidesItsForms(), spellings=cases.spellings("line-nim"))
 
 
 def test_a_game_that_generates_more_than_it_says_is_noticed(
