@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from kibitz_games.chinese_checkers import models, render, rules
+from kibitz_games.chinese_checkers import models, render, rules, text
 from kibitz_games.chinese_checkers.models import Move, Options, View
+from kibitz_games.compiled.text import text_of
 from kibitz_games.core.game import Features, Game, GameInfo, Json, State
-from kibitz_games.core.scene import Scene
 
 
 class ChineseCheckers(Game[Options, Move, View]):
@@ -27,6 +27,8 @@ class ChineseCheckers(Game[Options, Move, View]):
         1: {"win": "any", "repetition": "adjudicate"},
     }
     state_type = rules.STATE
+    decode = staticmethod(models.decode)
+    scene = staticmethod(render.scene)
     notation = models.NOTATION
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {
@@ -50,22 +52,16 @@ class ChineseCheckers(Game[Options, Move, View]):
         return models.view(state)
 
     def view_json(self, state: State, seat: int | None) -> bytes:
-        return models.view_json(state)
+        return text_of(text.write_view, state, text.SIZE)
 
     def sample(self, view: View, seed: int) -> State:
         return models.state_from_view(view)
-
-    def decode(self, state: State, move: Move) -> int:
-        return models.decode(state, move)
 
     def encode(self, state: State, action: int) -> Move:
         return models.encode(int(state["holes"]), action)
 
     def legal_json(self, state: State, most: int) -> tuple[bytes, int]:
         return models.legal_json(state, most)
-
-    def scene(self, view: View) -> Scene:
-        return render.scene(view)
 
     def features(self, view: View, seat: int) -> Features:
         """Return two planes per seat over the holes: its pegs and its goal."""

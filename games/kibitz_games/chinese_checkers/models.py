@@ -15,7 +15,6 @@ from kibitz_games.chinese_checkers import geometry as geo
 from kibitz_games.chinese_checkers import rules, text
 from kibitz_games.compiled.calls import play
 from kibitz_games.compiled.kernels import RecordReader, as_array, kernel_array
-from kibitz_games.compiled.text import text_of
 from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Model, Notation
 
 Stop = Literal["any", "no-foreign", "no-active"]
@@ -267,16 +266,16 @@ def encode(holes: int, action: int) -> Move:
     return PASS if action == holes * holes else move(*divmod(action, holes))
 
 
-def decode(state: Any, wire: Move) -> int:
+def decode(state: Any, move: Move) -> int:
     """Convert a wire move to a legal action, or raise `IllegalAction`."""
     holes = int(state["holes"])
-    if wire.source is None or wire.target is None:
+    if move.source is None or move.target is None:
         return _decode_pass(state, holes)
-    if wire.source >= holes or wire.target >= holes:
-        raise IllegalAction(f"holes are numbered 0 to {holes - 1}; got {NOTATION.format(wire)}")
-    action = wire.source * holes + wire.target
+    if move.source >= holes or move.target >= holes:
+        raise IllegalAction(f"holes are numbered 0 to {holes - 1}; got {NOTATION.format(move)}")
+    action = move.source * holes + move.target
     if not rules.allows_in(as_array(state), action):
-        raise IllegalAction(_reason(state, wire.source, wire.target))
+        raise IllegalAction(_reason(state, move.source, move.target))
     return action
 
 
@@ -396,11 +395,6 @@ def _last(state: np.record, holes: int, action: int) -> Last:
 
 
 _LAST_PASS = Last(passing=True)
-
-
-def view_json(state: np.record) -> bytes:
-    """Return the view as JSON, byte for byte the JSON of its model."""
-    return text_of(text.write_view, state, text.SIZE)
 
 
 def legal_json(state: np.record, most: int) -> tuple[bytes, int]:

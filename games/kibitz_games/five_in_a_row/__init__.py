@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from kibitz_games.compiled.kernels import as_array
+from kibitz_games.compiled.text import text_of
 from kibitz_games.core.game import Features, Game, GameInfo, Json, State
 from kibitz_games.core.game_file import GameFile, Opening
-from kibitz_games.core.scene import Scene
-from kibitz_games.five_in_a_row import files, models, render, rules
+from kibitz_games.five_in_a_row import files, models, render, rules, text
 from kibitz_games.five_in_a_row.models import Move, Options, View
 
 
@@ -30,6 +30,9 @@ class FiveInARow(Game[Options, Move, View]):
     )
     warm_up_options: ClassVar[Sequence[Mapping[str, Json]]] = ({}, {"opening": ["c3", "d4"]})
     state_type = rules.STATE
+    start = staticmethod(models.start)
+    decode = staticmethod(models.decode)
+    scene = staticmethod(render.scene)
     notation = models.NOTATION
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {
@@ -53,9 +56,6 @@ class FiveInARow(Game[Options, Move, View]):
         drawn = options.first == "random"
         return {"first": random.Random(seed).randrange(2)} if drawn else {}
 
-    def start(self, options: Options, seats: int, deal: Mapping[str, Json]) -> State:
-        return models.start(options, seats, deal)
-
     def count_legal(self, state: State) -> int:
         return int(rules.count_in(as_array(state)))
 
@@ -63,19 +63,13 @@ class FiveInARow(Game[Options, Move, View]):
         return models.view(state)
 
     def view_json(self, state: State, seat: int | None) -> bytes:
-        return models.view_json(state)
+        return text_of(text.write_view, state, text.SIZE)
 
     def sample(self, view: View, seed: int) -> State:
         return models.state_from_view(view)
 
-    def decode(self, state: State, move: Move) -> int:
-        return models.decode(state, move)
-
     def encode(self, state: State, action: int) -> Move:
         return models.encode(action)
-
-    def scene(self, view: View) -> Scene:
-        return render.scene(view)
 
     def features(self, view: View, seat: int) -> Features:
         """Return three planes: the seat's stones, the opponent's, and 1 if colors are chosen."""

@@ -11,11 +11,9 @@ from pydantic import Field, model_validator
 
 from kibitz_games.compiled.calls import play
 from kibitz_games.compiled.kernels import RecordReader, as_array, kernel_array
-from kibitz_games.compiled.text import text_of
 from kibitz_games.core.game import Features, IllegalAction, InvalidSetup, Json, Model, Notation
 from kibitz_games.five_in_a_row import geometry as geo
 from kibitz_games.five_in_a_row import rules
-from kibitz_games.five_in_a_row.text import SIZE, write_view
 
 Colour = Literal["black", "white"]
 First = Literal["random", "seat-0", "seat-1"]
@@ -172,11 +170,11 @@ def encode(action: int) -> Move:
     return CHOICES[action] if action < rules.CHOICES else move(*geo.place(action))
 
 
-def decode(state: Any, wire: Move) -> int:
+def decode(state: Any, move: Move) -> int:
     """Convert a wire move to a legal action, or raise `IllegalAction`."""
-    action = _action(wire)
+    action = _action(move)
     if not rules.allows_in(as_array(state), action):
-        raise IllegalAction(_reason(state, wire))
+        raise IllegalAction(_reason(state, move))
     return action
 
 
@@ -268,11 +266,6 @@ def view(state: np.record) -> View:
     elif ply > 0:
         fields["last"] = encode(cells[-1])
     return View.unchecked(fields)
-
-
-def view_json(state: np.record) -> bytes:
-    """Return the view as JSON, byte for byte the JSON of its model."""
-    return text_of(write_view, state, SIZE)
 
 
 def _winning_row(state: np.record) -> list[tuple[int, int]]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from kibitz_games.core.game import Features, Game, GameInfo, Json, State
-from kibitz_games.core.scene import Scene
 from kibitz_games.line_nim import models, render, rules
 from kibitz_games.line_nim.models import Move, Options, View
 
@@ -26,6 +25,9 @@ class LineNim(Game[Options, Move, View]):
         many_forms=True,
     )
     state_type = rules.STATE
+    start = staticmethod(models.start)
+    decode = staticmethod(models.decode)
+    scene = staticmethod(render.scene)
     notation = models.NOTATION
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {
@@ -35,17 +37,11 @@ class LineNim(Game[Options, Move, View]):
     def deal(self, options: Options, seats: int, seed: int) -> dict[str, Json]:
         return models.deal(options, seed)
 
-    def start(self, options: Options, seats: int, deal: Mapping[str, Json]) -> State:
-        return models.start(options, seats, deal)
-
     def view(self, state: State, seat: int | None) -> View:
         return models.view(state)
 
     def sample(self, view: View, seed: int) -> State:
         return models.state_from_view(view)
-
-    def decode(self, state: State, move: Move) -> int:
-        return models.decode(state, move)
 
     def encode(self, state: State, action: int) -> Move:
         return models.encode(action)
@@ -54,9 +50,6 @@ class LineNim(Game[Options, Move, View]):
         legal = self.legal(state)
         listed = len(legal) <= most
         return b"[%b]" % b",".join(map(models.move_json, legal)) if listed else b"", len(legal)
-
-    def scene(self, view: View) -> Scene:
-        return render.scene(view)
 
     def features(self, view: View, seat: int) -> Features:
         """Return two planes over the map, [y, x]: free cells, and crossed out cells."""

@@ -85,12 +85,12 @@ def deal(options: Options, seed: int) -> dict[str, Json]:
     return {"rows": maps.rows(maps.grow(seed, n))}
 
 
-def start(options: Options, seats: int, dealt: Mapping[str, Json]) -> np.record:
+def start(options: Options, seats: int, deal: Mapping[str, Json]) -> np.record:
     """Return the first state, or raise `InvalidSetup` with the invalid option."""
     if seats != rules.SEATS:
         raise InvalidSetup("seats", f"expected 2 players, not {seats}")
     if options.map is None:
-        return rules.make_state(maps.read_rows([str(row) for row in _list(dealt["rows"])]))
+        return rules.make_state(maps.read_rows([str(row) for row in _list(deal["rows"])]))
     if options.free is not None:
         message = f"the map determines the number of free cells; leave out {options.free}"
         raise InvalidSetup("options.free", message)
@@ -146,11 +146,11 @@ def line_of_move(wire: Move) -> int | None:
     return _LINES[geo.SIDE * wire.y + wire.x, wire.length, wire.direction]
 
 
-def decode(state: np.record, wire: Move) -> int:
+def decode(state: np.record, move: Move) -> int:
     """Convert any form of a legal line to its action, or raise `IllegalAction`."""
-    action = line_of_move(wire)
+    action = line_of_move(move)
     if action is None or not rules.allows_in(as_array(state), action):
-        raise IllegalAction(_reason(state, wire, action))
+        raise IllegalAction(_reason(state, move, action))
     return action
 
 

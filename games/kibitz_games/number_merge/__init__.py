@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from kibitz_games.core.game import TERMINAL, Features, Game, GameInfo, Json, State
-from kibitz_games.core.scene import Scene
 from kibitz_games.number_merge import models, render, rules
 from kibitz_games.number_merge.models import Move, Options, View
 
@@ -24,15 +23,15 @@ class NumberMerge(Game[Options, Move, View]):
         max_plies=rules.MAX_PLIES,
     )
     state_type = rules.STATE
+    start = staticmethod(models.start)
+    decode = staticmethod(models.decode)
+    scene = staticmethod(render.scene)
     notation = models.NOTATION
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {"merged": "with one number left"}
 
     def deal(self, options: Options, seats: int, seed: int) -> dict[str, Json]:
         return models.deal(options, seed)
-
-    def start(self, options: Options, seats: int, deal: Mapping[str, Json]) -> State:
-        return models.start(options, seats, deal)
 
     def legal(self, state: State) -> list[int]:
         return list(range(self.count_legal(state)))
@@ -48,12 +47,6 @@ class NumberMerge(Game[Options, Move, View]):
 
     def sample(self, view: View, seed: int) -> State:
         return models.state_from_view(view)
-
-    def decode(self, state: State, move: Move) -> int:
-        return models.decode(state, move)
-
-    def scene(self, view: View) -> Scene:
-        return render.scene(view)
 
     def features(self, view: View, seat: int) -> Features:
         """Return the numbers divided by their total, then the lead and the threshold."""

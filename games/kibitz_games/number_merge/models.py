@@ -123,12 +123,12 @@ def deal(options: Options, seed: int) -> dict[str, Json]:
     return drawn
 
 
-def start(options: Options, seats: int, dealt: Mapping[str, Json]) -> np.record:
+def start(options: Options, seats: int, deal: Mapping[str, Json]) -> np.record:
     """Return the first state, or raise `InvalidSetup` with the invalid option."""
     if seats != rules.SEATS:
         raise InvalidSetup("seats", f"expected 2 players, not {seats}")
-    row = _row(options, dealt)
-    first = dealt["first"] if options.first == "random" else CHOICES.index(options.first)
+    row = _row(options, deal)
+    first = deal["first"] if options.first == "random" else CHOICES.index(options.first)
     assert isinstance(first, int)
     return _position(options, row, first)
 
@@ -194,15 +194,15 @@ def encode(action: int) -> Move:
     return Move(index=action)
 
 
-def decode(state: Any, wire: Move) -> int:
+def decode(state: Any, move: Move) -> int:
     """Convert a wire move to a legal action, or raise `IllegalAction`."""
     if int(state["side"]) < 0:
         raise IllegalAction("the game is over")
     last = int(state["count"]) - 2
-    if wire.index > last:
+    if move.index > last:
         expected = f"the index of the left one of two neighbors, 0 to {last}"
-        raise IllegalAction(f"expected {expected}, not {wire.index}")
-    return wire.index
+        raise IllegalAction(f"expected {expected}, not {move.index}")
+    return move.index
 
 
 class _Notation(Notation[Move]):

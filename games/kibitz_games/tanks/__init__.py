@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from kibitz_games.core.game import TERMINAL, Features, Game, GameInfo, Json, State
-from kibitz_games.core.scene import Scene
 from kibitz_games.tanks import models, render, rules, sampling
 from kibitz_games.tanks.models import Move, Options, View
 
@@ -32,6 +31,8 @@ class Tanks(Game[Options, Move, View]):
         1: {"memory": "also-destroyed"},
     }
     state_type = rules.STATE
+    decode = staticmethod(models.decode)
+    scene = staticmethod(render.scene)
     notation = models.NOTATION
     reasons = rules.REASONS
     reason_texts: ClassVar[Mapping[str, str]] = {"turns": "on points after the last turn"}
@@ -64,14 +65,8 @@ class Tanks(Game[Options, Move, View]):
     def sample(self, view: View, seed: int) -> State:
         return sampling.sample(view, seed)
 
-    def decode(self, state: State, move: Move) -> int:
-        return models.decode(state, move)
-
     def encode(self, state: State, action: int) -> Move:
         return models.encode(action)
-
-    def scene(self, view: View) -> Scene:
-        return render.scene(view)
 
     def features(self, view: View, seat: int) -> Features:
         """Return the viewer's map as eleven planes; see `models.features`."""
