@@ -29,15 +29,12 @@ class MatchRoom(Room):
         """The number of matches of one lobby that may run at the same time."""
         return self._quotas.matches_a_lobby
 
-    def on_server(self) -> int:
-        """Return how many more matches may run on the server."""
-        return max(0, self._quotas.matches_in_all - self._registry.begun_matches)
-
-    def at_once(self) -> int:
-        """Return how many more matches may start now."""
+    def places(self) -> tuple[int, int]:
+        """Return how many more matches may run on the server, and how many may start now."""
+        begun = self._registry.begun_matches  # takes time in proportion to the number of lobbies
         # Temporarily too low: lobbies are notified of finished matches with a delay.
-        waiting = max(0, self._registry.begun_matches - len(self._registry.matches))
-        return max(0, STARTS_AT_ONCE - waiting)
+        waiting = max(0, begun - len(self._registry.matches))
+        return max(0, self._quotas.matches_in_all - begun), max(0, STARTS_AT_ONCE - waiting)
 
     def for_player(self, player: str, lobby: str) -> int:
         """Return how many matches of a lobby a player may play at the same time."""

@@ -187,8 +187,9 @@ class MatchFlow:
         at_once = min(state.settings.at_once, lobby.room.most_in_lobby)
         if not state.round.waiting or len(state.round.running) >= at_once:
             return
-        left = min(lobby.room.on_server(), lobby.budget.matches_left(lobby.now))
-        places = min(left, lobby.room.at_once())
+        on_server, now = lobby.room.places()
+        left = min(on_server, lobby.budget.matches_left(lobby.now))
+        places = min(left, now)
         if not places:
             self.retry_at = lobby.now + (SOON_MS if left else LATER_MS)
             return

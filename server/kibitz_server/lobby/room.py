@@ -19,13 +19,12 @@ class Room:
         """Maximum number of matches of one lobby that run at the same time."""
         return sys.maxsize
 
-    def on_server(self) -> int:
-        """Return how many more matches may run on the server."""
-        return sys.maxsize
+    def places(self) -> tuple[int, int]:
+        """Return how many more matches may run on the server, and how many may begin now.
 
-    def at_once(self) -> int:
-        """Return how many matches may begin now; the others follow `SOON_MS` later."""
-        return sys.maxsize
+        The others follow `SOON_MS` later.
+        """
+        return sys.maxsize, sys.maxsize
 
     def for_player(self, player: str, lobby: str) -> int:
         """Return how many matches of this lobby the player may play at the same time."""

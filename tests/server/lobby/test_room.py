@@ -21,11 +21,8 @@ class FewPlaces(Room):
     now: int = 1000
     players: dict[str, int] = field(default_factory=dict)
 
-    def on_server(self) -> int:
-        return self.server
-
-    def at_once(self) -> int:
-        return self.now
+    def places(self) -> tuple[int, int]:
+        return self.server, self.now
 
     def for_player(self, player: str, lobby: str) -> int:
         return self.players.get(player, 1000)
