@@ -319,7 +319,10 @@ class MatchState:
         if entry.ply != ply or entry.seat != seat:
             raise BrokenLog(f"entry {entry.seq} is not the turn of seat {seat}")
         if action is None:
-            action = self._decode_logged(entry)
+            try:
+                action = self.decode(entry.action)
+            except ValueError as error:
+                raise BrokenLog(f"entry {entry.seq} is not legal: {error}") from error
         if self.clocks is not None and not (entry.id is None and in_opening(self)):
             self._charge(entry, self.clocks[seat])
         self.standstill_ms += entry.lag_ms or 0
@@ -502,12 +505,6 @@ class MatchState:
     def encode(self, action: int) -> Action:
         wire: Action = self.game.encode(self.game_state, action).to_wire()
         return wire
-
-    def _decode_logged(self, entry: Moved) -> int:
-        try:
-            return self.decode(entry.action)
-        except ValueError as error:
-            raise BrokenLog(f"entry {entry.seq} is not legal: {error}") from error
 
 
 def in_opening(match: MatchState) -> bool:
