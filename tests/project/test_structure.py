@@ -12,8 +12,8 @@ from tests.tools.data_path import path_of_a_move
 SERVER = "kibitz_server"
 MAX_ROOMS = 12
 MAX_FLOORS = 7
-MAX_FILES = 29
-MAX_CHANGES = 101
+MAX_FILES = 27
+MAX_CHANGES = 97
 """Five of the files are parts of SQLiteStore: collecting, writing, compaction, watermark. A match
 has two: the runner, and the messages to its viewers."""
 

@@ -63,7 +63,8 @@ class Recorder:
 
     def _called(self, frame: FrameType, event: str, _: Any) -> None:
         module = _module(frame.f_code)
-        if event not in ("call", "return") or module is None:
+        # Numba reports its kernels with frames that have no caller.
+        if event not in ("call", "return") or module is None or frame.f_back is None:
             return
         caller = _caller(frame)
         if event == "call":
