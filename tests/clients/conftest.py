@@ -1,14 +1,16 @@
-"""Sample matches for tests of the clients, and golden files.
+"""Virtual time for the terminal application, sample matches, and golden files.
 
 Update goldens with ``KIBITZ_GOLDENS=write``, and check the diff before you commit.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import async_solipsism
 import pytest
 
 from kibitz_games.core import registry
@@ -17,8 +19,30 @@ from kibitz_games.core.position import Position
 from kibitz_protocol.wire.recordfile import Record
 from tests.tools import fake_connection as testing
 
-GOLDENS = Path(__file__).parent / "goldens"
+HERE = Path(__file__).parent
+GOLDENS = HERE / "goldens"
 Golden = Callable[[str, str], None]
+
+
+def _drives_screens(item: pytest.Item) -> bool:
+    """Return whether a test drives the terminal application."""
+    return not {HERE / "tui", HERE / "test_games.py"}.isdisjoint((item.path, *item.path.parents))
+
+
+def pytest_asyncio_loop_factories(
+    item: pytest.Item,
+) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
+    """Run tests of screens on virtual time, because Textual's pilot sleeps after every key."""
+    if _drives_screens(item):
+        return {"virtual": async_solipsism.EventLoop}
+    return {"real": asyncio.new_event_loop}
+
+
+@pytest.fixture(autouse=True)
+def virtual_timers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Textual's timers and animations read the clock of the loop that wakes them up."""
+    if _drives_screens(request.node):
+        monkeypatch.setattr("textual._time.get_time", lambda: asyncio.get_running_loop().time())
 
 
 @pytest.fixture(scope="session")
