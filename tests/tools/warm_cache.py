@@ -44,7 +44,14 @@ BOTS = {
         "chinese-checkers/minimax",
         "line-nim/greedy",
         "chinese-checkers/mcts",
+        "five-in-a-row/threat",
+        "five-in-a-row/advanced",
+        "connect-four/alphabeta",
+        "chinese-checkers/iddfs-hand",
+        "number-merge/minimax",
         "chinese-checkers/greedy",
+        "connect-four/greedy",
+        "number-merge/greedy",
     ),
     "e2e": (
         "chinese-checkers/iddfs-hand",
@@ -88,10 +95,67 @@ def _training() -> None:
             games.play(distances("hand")[None, :], [1], 0, 1)
 
 
+def _chinese_checkers_searches() -> None:
+    """Compile searches of Chinese Checkers with evaluations that no house bot combines."""
+    from kibitz_search.algorithms.beam import Beam
+    from kibitz_search.algorithms.limits import SearchLimits
+    from kibitz_search.algorithms.maxprob import MaxProb
+    from kibitz_search.algorithms.paranoid import Paranoid
+    from kibitz_search.chinese_checkers.evaluation import euclid, hand, stragglers
+
+    rules = registry.get("chinese-checkers")
+    state = rules.start(rules.Options(), 2, {})
+    for evaluation in (euclid, stragglers, hand):
+        Beam(state, width=1).search(state, evaluation(state), SearchLimits(depth=1))
+    for evaluation in (euclid, hand):
+        MaxProb(state).search(state, evaluation(state), SearchLimits(depth=1))
+    Paranoid(state).search(state, euclid(state), SearchLimits(depth=1))
+
+
+def _races() -> None:
+    """Compile the last phase of Chinese Checkers."""
+    from kibitz_search.chinese_checkers.endgame import RaceEndgame
+
+    rules = registry.get("chinese-checkers")
+    RaceEndgame(rules.start(rules.Options.model_validate({"size": 3}), 2, {}))
+
+
+def _plans() -> None:
+    """Compile the games with which `kibitz train` evaluates plans of two moves."""
+    import numpy as np
+
+    from kibitz_search.chinese_checkers.evaluation import distances
+    from kibitz_training.chinese_checkers.plan_games import PlanGames
+
+    array = distances("stragglers")[np.newaxis]
+    PlanGames(2).play(array, array, np.arange(1, dtype=np.uint64))
+
+
+def _networks() -> None:
+    """Compile the networks of Tanks and their games against random players."""
+    import numpy as np
+
+    from kibitz_games.core.position import Position
+    from kibitz_search.tanks import networks
+    from kibitz_training.tanks.network_games import NetworkGames
+
+    weights = np.zeros((1, networks.REPORT_WEIGHTS))
+    for quirks in (False, True):
+        with closing(NetworkGames("report", turns=8, quirks=quirks)) as games:
+            games.play(weights, [0], np.zeros((1, 1), np.int64), whole=True)
+    rules = registry.get("tanks")
+    state = Position(rules, rules.Options()).state
+    networks.eyes_action(networks.new_mind(), np.zeros(networks.EYES_WEIGHTS), state)
+
+
 OTHERS: Mapping[str, Callable[[], None]] = {
     "searches by the outcome": _outcome_searches,
     "batches": _batches,
     "training": _training,
+    "searches of chinese checkers": _chinese_checkers_searches,
+    "races": _races,
+    "plans": _plans,
+    "networks": _networks,
 }
 """Code that the fast tests need and that is not part of a house bot or a game."""
 

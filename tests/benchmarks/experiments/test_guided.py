@@ -36,7 +36,7 @@ def test_at_a_table_of_six_the_side_with_the_higher_mean_wins() -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 6])
-@pytest.mark.parametrize("name", [guided.SUBJECT, "champion"])
+@pytest.mark.parametrize("name", [guided.SUBJECT, "maxn"])
 def test_a_house_bot_plays_with_its_own_parameters_and_counts(
     name: str, seats: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
