@@ -83,6 +83,8 @@ class ScriptedClient:
         self.name = name
         self._token = token
         self.received: list[bytes] = []
+        self._parsed: list[dict[str, Any]] = []
+        """The first of the received messages as objects, extended by `messages`."""
         self.resume = ""
         self.wanted: list[WantedViews] = []
         """The views that each of its connections requested in hello."""
@@ -181,8 +183,10 @@ class ScriptedClient:
         return new
 
     def messages(self, start: int = 0) -> list[dict[str, Any]]:
+        """Return the messages received so far from number `start`, parsed once."""
         self.receive()
-        return [json.loads(text) for text in self.received[start:]]
+        self._parsed += map(json.loads, self.received[len(self._parsed) :])
+        return self._parsed[start:]
 
 
 class VirtualServer:

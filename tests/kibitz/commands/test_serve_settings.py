@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from kibitz.commands.serve import PROCESS_SETTINGS, SETTINGS, serve
 from kibitz.options.database import DATABASE
 from kibitz.options.settings import Setting
 from kibitz.process import private_server
+from kibitz.text import rule_pages
 from kibitz_server.app import Config
 
 HOUSE: Mapping[str, Any] = {"pace": 0.5, "bot_memory": 77, "bot_cpu": 5}
@@ -44,6 +46,8 @@ VALUES: Mapping[str, Any] = {
 """A non-default value of each setting, as in a file."""
 NODE = {"node": "alpha", "public_url": "wss://a.example", "db": "postgresql://x@y/z"}
 """Settings that must be set together."""
+RULES = cache(rule_pages.fragments)
+"""The pages of the rules, which no setting changes."""
 
 
 class Started:
@@ -58,6 +62,7 @@ class Started:
         self.directory = directory
         monkeypatch.chdir(directory)
         monkeypatch.setattr("kibitz_server.app.run", self._run)
+        monkeypatch.setattr(rule_pages, "fragments", RULES)
         monkeypatch.setattr("kibitz.commands.serve._log", self._log)
         monkeypatch.setattr("kibitz.process.house_bots.LocalBotLauncher", self._launcher)
 

@@ -102,12 +102,12 @@ REFUSALS: dict[str, set[str]] = {
 # --- the server's state --------------------------------------------------------------------------
 
 
-def fingerprint(world: World) -> dict[str, object]:
+def fingerprint(world: RefusingWorld) -> dict[str, object]:
     """Return all state that a request can change, except its cost."""
     backend = world.server.backend
     registry, accounts = backend.registry, backend.accounts
     found: dict[str, object] = {
-        "database": database(world.server.path),
+        "database": world.database.dump(),
         "store": world.server.store.healthy,
         "memberships": dict(registry._memberships),
         "seats": dict(registry._seats),
@@ -127,9 +127,23 @@ def fingerprint(world: World) -> dict[str, object]:
     return found
 
 
-def database(path: Path) -> list[str]:
-    with closing(sqlite3.connect(path)) as db:
-        return list(db.iterdump())
+class DumpedDatabase:
+    """The content of a database, read again only after another connection has committed."""
+
+    def __init__(self, path: Path) -> None:
+        self._db = sqlite3.connect(path)
+        self._version = 0
+        self._dump: list[str] = []
+
+    def dump(self) -> list[str]:
+        """Return the statements that create the database."""
+        [version] = self._db.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            self._version, self._dump = version, list(self._db.iterdump())
+        return self._dump
+
+    def close(self) -> None:
+        self._db.close()
 
 
 def match_facts(match: MatchRunner) -> tuple[object, ...]:
@@ -243,6 +257,7 @@ class RefusingWorld(World):
 
     def __init__(self, server: VirtualServer) -> None:
         super().__init__(server)
+        self.database = DumpedDatabase(server.path)
         backend = server.backend
         self.invited = self._host("ivy", joinable="invite")
         self.closed = self._host("ivy", joinable="closed")
@@ -266,11 +281,11 @@ class RefusingWorld(World):
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[RefusingWorld]:
     make_template(tmp_path)
-    with opened(tmp_path, RefusingWorld) as world:
+    with opened(tmp_path, RefusingWorld) as world, closing(world.database):
         yield world
 
 
-def asked(world: World, client: ScriptedClient, request: Request) -> tuple[str, str]:
+def asked(world: RefusingWorld, client: ScriptedClient, request: Request) -> tuple[str, str]:
     """Send a request, and assert that nothing has changed if it is refused."""
     type, fields = request
     before = fingerprint(world)
