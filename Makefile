@@ -11,7 +11,7 @@ CLIENT ?= build/kibitz-client
 WEB_TOOLS := $(WEB_CHECKS)/node_modules/.made
 IN_VENV := $(VENV)/bin/python
 PIP := $(IN_VENV) -m pip --disable-pip-version-check install --quiet -c constraints.txt
-PYTEST = $(IN_VENV) -m pytest -n $(or $(WORKERS),auto) --maxprocesses 8 --dist loadgroup --durations=10
+PYTEST = $(IN_VENV) -m pytest -n $(or $(WORKERS),auto) --maxprocesses 8 --dist $(or $(DIST),loadgroup) --durations=10
 CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11 python
 
 # Ignore the caller's Python settings. Bytecode caching must stay on, or each process that the tests
@@ -53,7 +53,9 @@ help:
 demo: $(VENV)/.run
 	@$(IN_VENV) -m kibitz demo $(ARGS)
 
-# Compile what the tests need before they start, on all cores, and cache it.
+# Compile what the tests need before they start, on all cores, and cache it. `loadgroup` counts all
+# finished tests again after each one, and builds what the tests of a module share in every worker.
+test: DIST ?= worksteal
 test: export HYPOTHESIS_PROFILE ?= quick
 test: $(VENV)/.dev
 	$(IN_VENV) -m tests.tools.warm_cache fast
