@@ -27,15 +27,6 @@ FULL = (
 )
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """The URL of a PostgreSQL server."""
-    if not postgres_server.ADDRESS and postgres_server.programs() is None:
-        pytest.skip(postgres_server.SKIPPED)
-    with postgres_server.server_url() as url:
-        yield url
-
-
 @pytest.fixture(params=["fake", *FULL])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     yield from _engine(request, tmp_path)
