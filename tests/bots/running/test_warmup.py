@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -11,18 +12,24 @@ from kibitz_games.core.game import Game
 from kibitz_protocol.wire.lobbies import ProgrammeItem
 
 
+def _noting(found: list[str], game: Game) -> Callable[[Any, Any], int]:
+    """Return the game's `decode`, which notes the game in `found` first."""
+    right = game.decode
+
+    def decode(state: Any, move: Any) -> int:
+        found.append(game.info.name)
+        return right(state, move)
+
+    return decode
+
+
 @pytest.fixture
 def decoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The games in which a move was parsed, the last step of a turn."""
     found: list[str] = []
     for name in registry.names():
         game = registry.get(name)
-
-        def decode(state: object, move: object, game: Game = game) -> int:
-            found.append(game.info.name)
-            return type(game).decode(game, state, move)  # type: ignore[arg-type]
-
-        monkeypatch.setattr(game, "decode", decode)
+        monkeypatch.setattr(game, "decode", _noting(found, game))
     return found
 
 
